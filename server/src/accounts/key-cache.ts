@@ -1,0 +1,97 @@
+// Who a key belongs to, without asking the database at every request: a bounded cache by the hash of the secret.
+// Never holds a secret and never caches that a key is unknown; whether a key still holds is judged at each use, not here.
+
+import { hash } from 'node:crypto';
+import type { ApiKey } from '../domain/api-key.ts';
+import type { Database } from '../store/database.ts';
+
+/** How long an entry is believed. Notifications remove it sooner; this bounds what a lost one could do. */
+export const MAX_ENTRY_AGE_MS = 60_000;
+/** About 10 MB at most; beyond it the oldest entry goes. */
+export const MAX_ENTRIES = 20_000;
+/** Look-ups in one query. */
+const MAX_BATCH = 500;
+
+export interface KeyCache {
+  /** The key with this secret: at once when it is cached, otherwise after a look-up; null when there is none. */
+  find(secret: string): ApiKey | Promise<ApiKey | null>;
+  /** Forgets one key, for example because it was revoked. */
+  invalidate(workspaceId: string, keyId: string): void;
+  /** Forgets all, for example because notifications may have been missed. */
+  clear(): void;
+}
+
+export interface KeyCacheOptions {
+  /** The keys with these hashes, in any order; unknown hashes are left out. One query. */
+  readonly lookUp: (hashes: Buffer[]) => Promise<ApiKey[]>;
+  readonly database: Pick<Database, 'isListening'>;
+  readonly now: () => number;
+}
+
+interface Entry {
+  readonly key: ApiKey;
+  readonly storedAt: number;
+}
+
+interface Waiting {
+  readonly digest: string;
+  readonly resolve: (key: ApiKey | null) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export function createKeyCache({ lookUp, database, now }: KeyCacheOptions): KeyCache {
+  const entries = new Map<string, Entry>();
+  /** Rises whenever something is forgotten: a look-up that began before may carry what was just forgotten, and is not cached. */
+  let generation = 0;
+  let waiting: Waiting[] = [];
+
+  function clear(): void {
+    generation += 1;
+    entries.clear();
+  }
+
+  function store(digest: string, key: ApiKey): void {
+    entries.delete(digest); // Put at the end, so that the first entry is always the oldest.
+    entries.set(digest, { key, storedAt: now() });
+    if (entries.size > MAX_ENTRIES) entries.delete(entries.keys().next().value as string);
+  }
+
+  async function run(batch: readonly Waiting[]): Promise<void> {
+    const startedIn = generation;
+    const heard = database.isListening();
+    const digests = [...new Set(batch.map(({ digest }) => digest))];
+    try {
+      const found = new Map<string, ApiKey>();
+      for (const key of await lookUp(digests.map((digest) => Buffer.from(digest, 'base64')))) found.set(key.hash.toString('base64'), key);
+      if (heard && database.isListening() && startedIn === generation) for (const [digest, key] of found) store(digest, key);
+      for (const { digest, resolve } of batch) resolve(found.get(digest) ?? null);
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  }
+
+  /** Every look-up that came up in the same turn of the event loop shares one query. */
+  function flush(): void {
+    const all = waiting;
+    waiting = [];
+    for (let at = 0; at < all.length; at += MAX_BATCH) void run(all.slice(at, at + MAX_BATCH));
+  }
+
+  return {
+    find(secret) {
+      const digest = hash('sha256', secret, 'base64');
+      const entry = entries.get(digest);
+      if (!database.isListening()) {
+        if (entries.size > 0) clear(); // A revocation may pass unheard from here on.
+      } else if (entry !== undefined && now() - entry.storedAt < MAX_ENTRY_AGE_MS) return entry.key;
+      return new Promise((resolve, reject) => {
+        if (waiting.push({ digest, resolve, reject }) === 1) setImmediate(flush);
+      });
+    },
+    invalidate(workspaceId, keyId) {
+      generation += 1;
+      for (const [digest, { key }] of entries) if (key.id === keyId && key.workspaceId === workspaceId) entries.delete(digest);
+    },
+    clear,
+  };
+}

@@ -1,0 +1,133 @@
+// One batch of commands in one transaction: lock the heads, load in bulk, decide each in turn, write in bulk.
+// Knows nothing of queues and retries; lane.ts does. Running it again after a failure loads and decides anew.
+
+import { refuseKey } from '../domain/api-key.ts';
+import type { Refusal } from '../domain/errors.ts';
+import type { Uuid } from '../domain/ids.ts';
+import type { Database, Queryable } from '../store/database.ts';
+import { type Head, lockHeads } from '../store/heads.ts';
+import { findIdempotencyRecords, type IdempotencyRecord } from '../store/idempotency.ts';
+import { loadApiKeys, loadInvoicesOf, loadMilestones, loadPayments, loadProjects, loadWebhookEndpoints, type RecordKey } from '../store/records.ts';
+import type { Command, Needs, Outcome, StoredAnswer } from './command.ts';
+import { WorkingSet } from './working-set.ts';
+
+export interface BatchServices {
+  readonly database: Database;
+  readonly clock: () => Date;
+  readonly newId: () => Uuid;
+  /** Encrypts answers that carry a secret; the context binds the text to its place. */
+  readonly cipher: { seal(text: string, context: string): string; open(sealed: string, context: string): string };
+}
+
+/** What became of one command. A thrown error is a defect of ours and concerns that command alone. */
+export type CommandResult = { readonly outcome: Outcome } | { readonly error: unknown };
+
+export interface BatchResult {
+  /** In the order of the commands; null where another process held the workspace and the command must wait. */
+  readonly results: readonly (CommandResult | null)[];
+  /** The workspaces that have new events. */
+  readonly toldWorkspaces: readonly Uuid[];
+  readonly changedKeys: readonly RecordKey[];
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a batch mixes commands whose results differ; each is decided and rendered by itself.
+export type AnyCommand = Command<any>;
+
+export function runBatch(commands: readonly AnyCommand[], mode: 'skip' | 'wait', services: BatchServices): Promise<BatchResult> {
+  return services.database.transaction(async (transaction) => {
+    const workspaceIds = [...new Set(commands.map((command) => command.workspaceId))];
+    const heads = await lockHeads(transaction, workspaceIds, mode);
+    const locked = new Map(heads.map((head) => [head.workspace.id, head]));
+    const mine = commands.filter((command) => locked.has(command.workspaceId));
+    const set = await loadWorkingSet(transaction, mine, heads);
+    const clock = services.clock();
+    const results = commands.map((command) => (locked.has(command.workspaceId) ? decideOne(command, set, clock, services) : null));
+    await set.write(transaction);
+    return { results, toldWorkspaces: set.toldWorkspaces, changedKeys: set.changedKeys };
+  });
+}
+
+/** Every record that some command of the batch names, one statement a table, all sent at once. */
+async function loadWorkingSet(transaction: Queryable, commands: readonly AnyCommand[], heads: readonly Head[]): Promise<WorkingSet> {
+  const set = new WorkingSet();
+  set.loadHeads(heads);
+  const milestones = namedBy(commands, 'milestoneId');
+  const projects = namedBy(commands, 'projectId');
+  const payments = namedBy(commands, 'paymentId');
+  const endpoints = namedBy(commands, 'webhookEndpointId');
+  const keys = distinct([...namedBy(commands, 'apiKeyId'), ...commands.flatMap(({ workspaceId, keyId }) => (keyId === null ? [] : [{ workspaceId, id: keyId }]))]);
+  const idempotency = commands.flatMap(({ workspaceId, idempotency: used }) => (used === null ? [] : [{ workspaceId, key: used.key }]));
+  const loads: Promise<void>[] = [];
+  if (keys.length > 0) loads.push(loadApiKeys(transaction, keys).then((found) => set.apiKeys.load(found)));
+  if (idempotency.length > 0) loads.push(findIdempotencyRecords(transaction, idempotency).then((found) => set.loadIdempotency(found)));
+  if (milestones.length > 0) loads.push(loadMilestones(transaction, milestones).then((found) => set.milestones.load(found)));
+  if (projects.length + milestones.length > 0) loads.push(loadProjects(transaction, projects, milestones).then((found) => set.projects.load(found)));
+  if (payments.length > 0) {
+    loads.push(loadPayments(transaction, payments).then((found) => set.payments.load(found)));
+    loads.push(loadInvoicesOf(transaction, payments).then((found) => set.invoices.load(found)));
+  }
+  if (endpoints.length > 0) loads.push(loadWebhookEndpoints(transaction, endpoints).then((found) => set.webhookEndpoints.load(found)));
+  await Promise.all(loads);
+  return set;
+}
+
+function namedBy(commands: readonly AnyCommand[], need: keyof Needs): RecordKey[] {
+  const keys: RecordKey[] = [];
+  for (const { workspaceId, needs } of commands) {
+    const id = needs[need];
+    if (id !== undefined) keys.push({ workspaceId, id });
+  }
+  return distinct(keys);
+}
+
+function distinct(keys: readonly RecordKey[]): RecordKey[] {
+  return [...new Map(keys.map((key) => [`${key.workspaceId}:${key.id}`, key])).values()];
+}
+
+/** Nothing of a refused or failed command reaches the working set: the next one finds it as if this one had never been. */
+function decideOne(command: AnyCommand, set: WorkingSet, clock: Date, services: BatchServices): CommandResult {
+  try {
+    const context = set.contextOf(set.head(command.workspaceId) as Head, clock, services.newId);
+    const refusal = refuseCaller(command, set, context.now);
+    if (refusal !== null) return { outcome: refusal };
+    const repeated = replay(command, set, services);
+    if (repeated !== null) return { outcome: repeated };
+    const decision = command.decide(set.stateOf(command.workspaceId), context);
+    if (!decision.accepted) return { outcome: decision.refusal };
+    const answer = command.render(decision.result);
+    set.apply(decision.changes, context, storedAnswer(command, answer, context.now, services));
+    return { outcome: answer };
+  } catch (error) {
+    return { error };
+  }
+}
+
+/** The key is looked at again under the lock: after a revocation no write commits, whatever a cache still believes. */
+function refuseCaller(command: AnyCommand, set: WorkingSet, now: Date): Refusal | null {
+  if (command.keyId === null) return null;
+  const key = set.apiKeys.find(command.workspaceId, command.keyId);
+  if (key === undefined) return { code: 'invalid_api_key', detail: 'The API key does not exist any more.' };
+  const code = refuseKey(key, now);
+  return code === null ? null : { code, detail: 'The API key stopped being valid before this request was carried out; nothing was changed.' };
+}
+
+function replay(command: AnyCommand, set: WorkingSet, services: BatchServices): Outcome | null {
+  if (command.idempotency === null) return null;
+  const record = set.idempotencyRecord(command.workspaceId, command.idempotency.key);
+  if (record === undefined) return null;
+  if (!record.fingerprint.equals(command.idempotency.fingerprint)) {
+    return { code: 'idempotency_key_reused', detail: 'This Idempotency-Key was used for a request with another method, path or body.' };
+  }
+  const body = record.sealed ? services.cipher.open(record.body, answerContext(record.workspaceId, record.key)) : record.body;
+  return { status: record.status, headers: { ...record.headers, 'idempotent-replayed': 'true' }, body };
+}
+
+function storedAnswer(command: AnyCommand, answer: StoredAnswer, now: Date, services: BatchServices): IdempotencyRecord | null {
+  if (command.idempotency === null) return null;
+  const { workspaceId, secretAnswer: sealed } = command;
+  const { key, fingerprint } = command.idempotency;
+  const body = sealed ? services.cipher.seal(answer.body, answerContext(workspaceId, key)) : answer.body;
+  return { workspaceId, key, fingerprint, status: answer.status, headers: answer.headers, body, sealed, createdAt: now };
+}
+
+const answerContext = (workspaceId: Uuid, key: string): string => `answer:${workspaceId}:${key}`;

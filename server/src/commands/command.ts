@@ -1,0 +1,71 @@
+// What a command is: plain data about one write, the records it needs, and the pure functions that decide it and word its answer.
+// Types only; knows no SQL and no HTTP.
+
+import type { Context, Decision } from '../domain/decision.ts';
+import type { Refusal } from '../domain/errors.ts';
+import type { Uuid } from '../domain/ids.ts';
+import type { ApiKey } from '../domain/api-key.ts';
+import type { Invoice } from '../domain/invoice.ts';
+import type { Milestone } from '../domain/milestone.ts';
+import type { Payment } from '../domain/payment.ts';
+import type { Project } from '../domain/project.ts';
+import type { WebhookEndpoint } from '../domain/webhook-endpoint.ts';
+
+/** Ids of the records that a decision looks at. A milestone brings its project along, a payment its invoice. */
+export interface Needs {
+  readonly projectId?: Uuid;
+  readonly milestoneId?: Uuid;
+  readonly paymentId?: Uuid;
+  readonly apiKeyId?: Uuid;
+  readonly webhookEndpointId?: Uuid;
+}
+
+/** The workspace's records as they are at this point of the batch: loaded, or as an earlier command of the batch left them. */
+export interface State {
+  project(id: Uuid): Project | undefined;
+  milestone(id: Uuid): Milestone | undefined;
+  payment(id: Uuid): Payment | undefined;
+  invoice(id: Uuid): Invoice | undefined;
+  apiKey(id: Uuid): ApiKey | undefined;
+  webhookEndpoint(id: Uuid): WebhookEndpoint | undefined;
+}
+
+/** The answer to a write: stored with its idempotency key, so that a repetition gets it to the letter. */
+export interface StoredAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface Idempotency {
+  readonly key: string;
+  /** SHA-256 of method, path and the raw JSON with sorted keys. */
+  readonly fingerprint: Buffer;
+}
+
+/** Who asks and how the answer is worded: the same for every command, told by the route. */
+export interface Envelope<Result> {
+  readonly workspaceId: Uuid;
+  /** The key that asks; null for the operator at the command line. */
+  readonly keyId: Uuid | null;
+  readonly idempotency: Idempotency | null;
+  /** Pure; called inside the transaction, before the answer is stored. */
+  readonly render: (result: Result) => StoredAnswer;
+}
+
+export interface Command<Result> extends Envelope<Result> {
+  /** `create-project`: for logs. */
+  readonly name: string;
+  readonly needs: Needs;
+  readonly decide: (state: State, context: Context) => Decision<Result>;
+  /** Whether the answer carries a secret and must be encrypted where it is stored. */
+  readonly secretAnswer: boolean;
+  /** An upper bound of the rows it writes and a rough size of its data: what a batch is limited by. */
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+export type Outcome = StoredAnswer | Refusal;
+
+/** Defaults of a small command: a handful of rows. */
+export const SMALL = { secretAnswer: false, rows: 8, bytes: 4096 } as const;

@@ -1,0 +1,16 @@
+// Creates a project together with its first milestones. Scope: projects:write.
+
+import { decideProjectCreation, type Project, type ProjectDraft } from '../domain/project.ts';
+import type { Command, Envelope } from './command.ts';
+
+export function createProject(envelope: Envelope<Project>, draft: ProjectDraft): Command<Project> {
+  return {
+    ...envelope,
+    name: 'create-project',
+    needs: {},
+    secretAnswer: false,
+    rows: 2 + 2 * draft.milestones.length,
+    bytes: 4096 + JSON.stringify(draft, (_key, value) => (typeof value === 'bigint' ? Number(value) : value)).length,
+    decide: (_state, context) => decideProjectCreation(draft, context),
+  };
+}

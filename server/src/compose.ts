@@ -1,0 +1,202 @@
+// The composition root: the only place that makes clocks, ids, randomness and outbound HTTP, and hands them to everything else.
+// Plain function calls, no container; decides nothing about requests.
+
+import { randomFillSync } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import type { FastifyInstance } from 'fastify';
+import { type Logger, pino } from 'pino';
+import { createKeyCache } from './accounts/key-cache.ts';
+import { createKeyUses } from './accounts/key-uses.ts';
+import { createRateLimit } from './accounts/rate-limit.ts';
+import { type Committed, createLanes, type Lane } from './commands/lane.ts';
+import { updateWebhookEndpoint } from './commands/update-webhook-endpoint.ts';
+import { type Config, databaseOptions, webhookNetwork } from './config.ts';
+import { makeKeySecret } from './domain/api-key.ts';
+import { createIdGenerator, type Uuid } from './domain/ids.ts';
+import { buildOpenApi } from './http/openapi.ts';
+import { createReads } from './http/reads.ts';
+import { allRoutes } from './http/routes/all.ts';
+import { buildServer } from './http/server.ts';
+import { createAnnouncer, KEYS_CHANNEL } from './operations/announcer.ts';
+import { startMaintenance } from './operations/maintenance.ts';
+import { createOperations, type Operations } from './operations/operations.ts';
+import { webhookPayloads } from './schemas/webhook-payloads.ts';
+import { findKeysByHash, touchKeys } from './store/api-keys.ts';
+import { checkEncryptionKey, type Cipher, createCipher, loadEncryptionKey } from './store/cipher.ts';
+import type { Database } from './store/database.ts';
+import { readMigrations } from './store/migrations.ts';
+import { openDatabase } from './store/open.ts';
+import { takeLease } from './store/rate-leases.ts';
+import { createSafeFetch } from './webhooks/safe-fetch.ts';
+import { makeSigningSecret } from './webhooks/sign.ts';
+import { createDeliveryWorker, type DeliveryWorker } from './webhooks/worker.ts';
+
+const clock = (): Date => new Date();
+const random = (bytes: Uint8Array): void => {
+  randomFillSync(bytes);
+};
+export const newId = createIdGenerator(Date.now, random);
+
+export function createLog(config: Pick<Config, 'LOG_LEVEL'>): Logger {
+  // Standard error, so that standard output stays for what a person asked to see.
+  return pino({ level: config.LOG_LEVEL, redact: ['req.headers.authorization', 'headers.authorization'] }, pino.destination({ dest: 2, sync: true }));
+}
+
+/** The database brought up to date, and what every use of the books needs. */
+export interface Store {
+  readonly database: Database;
+  readonly cipher: Cipher;
+  readonly lane: Lane;
+  readonly operations: Operations;
+  /** Migrations that this start applied. */
+  readonly applied: readonly string[];
+  /** Called after each commit, before its commands are answered; a serving process adds its own cache here. */
+  readonly onCommitted: ((committed: Committed) => void)[];
+  close(): Promise<void>;
+}
+
+export async function openStore(config: Config, log: Logger = createLog(config)): Promise<Store> {
+  if (config.DATABASE_URL === undefined) mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 });
+  const database = await openDatabase(databaseOptions(config), log);
+  try {
+    const applied = await database.migrate(await readMigrations());
+    const required = config.DATABASE_URL !== undefined;
+    const cipher = createCipher(loadEncryptionKey({ encryptionKey: config.ENCRYPTION_KEY, dataDir: config.DATA_DIR, required }));
+    await checkEncryptionKey(database, cipher);
+    return assembleStore(database, cipher, config, log, applied);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+/** The store around a database that is open and migrated. */
+export function assembleStore(database: Database, cipher: Cipher, config: Pick<Config, 'LANES'>, log: Logger, applied: readonly string[] = []): Store {
+  const announcer = createAnnouncer(database, (error) => log.warn({ err: error }, 'a notification could not be sent; others will notice by themselves'));
+  const onCommitted: Store['onCommitted'] = [announcer.announce];
+  const lane = createLanes(config.LANES, {
+    database,
+    clock,
+    newId,
+    cipher,
+    onCommitted: (committed) => {
+      for (const listener of onCommitted) listener(committed);
+    },
+  });
+  return {
+    database,
+    cipher,
+    lane,
+    onCommitted,
+    applied,
+    operations: createOperations({ database, lane, clock, random }),
+    async close() {
+      await lane.close();
+      await announcer.settled();
+      await database.close();
+    },
+  };
+}
+
+export interface Service {
+  readonly app: FastifyInstance;
+  readonly worker: DeliveryWorker;
+  /** Begins to listen for notifications, to deliver and to prune. */
+  start(): Promise<void>;
+  /** Finishes what was accepted, then lets go of everything. */
+  stop(): Promise<void>;
+}
+
+/** A delivery that has been due for so long shows that nobody delivers. */
+const MAX_DELIVERY_LAG_MS = 5 * 60_000;
+
+export type ServiceConfig = Pick<Config, 'RATE_LIMIT_PER_MINUTE' | 'WEBHOOK_CONCURRENCY' | 'WEBHOOK_NETWORK' | 'HOST'>;
+
+export function composeService(store: Store, config: ServiceConfig, version: string, log: Logger): Service {
+  const { database, cipher, lane } = store;
+  const keys = createKeyCache({ lookUp: (hashes) => findKeysByHash(database, hashes), database, now: Date.now });
+  const limits = createRateLimit({ limitPerMinute: config.RATE_LIMIT_PER_MINUTE, lease: (request) => takeLease(database, request), now: Date.now });
+  const uses = createKeyUses({
+    touch: (batch) => touchKeys(database, batch),
+    onError: (error) => log.warn({ err: error }, 'last uses of keys could not be written'),
+  });
+  store.onCommitted.push((committed) => {
+    for (const key of committed.keys) keys.invalidate(key.workspaceId, key.id);
+  });
+
+  const outbound = createSafeFetch({ policy: webhookNetwork(config) });
+  const worker = createDeliveryWorker({
+    database,
+    cipher,
+    send: outbound.send,
+    disableEndpoint: (workspaceId, endpointId, reason) => disableEndpoint(lane, workspaceId, endpointId, reason),
+    now: clock,
+    random: Math.random,
+    newId,
+    version,
+    log,
+    concurrency: config.WEBHOOK_CONCURRENCY,
+  });
+
+  const routes = allRoutes(createReads(database, clock), {
+    lane,
+    clock,
+    newId,
+    makeKeySecret: () => makeKeySecret(random),
+    makeSigningSecret: () => makeSigningSecret(random),
+    sealSigningSecret: (secret, endpointId) => cipher.seal(secret, endpointId),
+  });
+  const app = buildServer({
+    routes,
+    document: buildOpenApi(routes, { version, webhooks: webhookPayloads }),
+    keys,
+    limits,
+    uses,
+    now: Date.now,
+    log,
+    unreadyReason: () => unreadyReason(database, worker),
+  });
+
+  const endings: (() => Promise<void>)[] = [];
+  return {
+    app,
+    worker,
+    async start() {
+      endings.push(
+        await database.listen(KEYS_CHANNEL, (payload) => {
+          const [workspaceId, keyId] = payload.split(':');
+          if (workspaceId !== undefined && keyId !== undefined) keys.invalidate(workspaceId, keyId);
+        }),
+        uses.start(),
+        startMaintenance(database, clock, log),
+      );
+      await worker.start();
+    },
+    async stop() {
+      await app.close();
+      await lane.close();
+      await worker.stop();
+      for (const end of endings) await end();
+      await outbound.close();
+      await store.close();
+    },
+  };
+}
+
+async function disableEndpoint(lane: Lane, workspaceId: Uuid, endpointId: Uuid, disabledReason: string): Promise<void> {
+  const envelope = { workspaceId, keyId: null, idempotency: null, render: () => ({ status: 200, headers: {}, body: '' }) };
+  const outcome = await lane.submit(updateWebhookEndpoint(envelope, endpointId, { status: 'disabled', disabledReason }, null));
+  // Deleted meanwhile is as good as disabled.
+  if ('code' in outcome && outcome.code !== 'not_found') throw new Error(`endpoint not disabled: ${outcome.detail}`);
+}
+
+async function unreadyReason(database: Database, worker: DeliveryWorker): Promise<string | null> {
+  const rows = await database.query<{ read_only: string }>(`select current_setting('transaction_read_only') as read_only`);
+  if (rows[0]?.read_only !== 'off') return 'the database takes no writes';
+  const { oldestDueAt, lastError } = worker.status();
+  if (oldestDueAt !== null && Date.now() - oldestDueAt.getTime() > MAX_DELIVERY_LAG_MS) {
+    return `webhooks have been waiting since ${oldestDueAt.toISOString()}${lastError === null ? '' : ` (${lastError})`}`;
+  }
+  return null;
+}
+

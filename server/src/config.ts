@@ -1,0 +1,100 @@
+// The configuration: every environment variable the service reads, in one table with its type, default and meaning.
+// Reads the environment once; nothing else in the service does. The reference page is made from this table.
+
+import { z } from 'zod';
+
+const integer = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, 'must be a whole number')
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `must be from ${min} to ${max}`);
+const onOff = z.enum(['on', 'off'], 'must be "on" or "off"').transform((value) => value === 'on');
+const postgresUrl = z.string().regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://');
+
+interface Setting<T> {
+  readonly schema: z.ZodType<T>;
+  /** As one would write it in the environment; null when there is none. */
+  readonly default: string | null;
+  readonly description: string;
+}
+
+function setting<T>(schema: z.ZodType<T>, fallback: string, description: string): Setting<T> {
+  return { schema, default: fallback, description };
+}
+
+function optional<T>(schema: z.ZodType<T>, description: string): Setting<T | undefined> {
+  return { schema: schema.optional(), default: null, description };
+}
+
+export const settings = {
+  HOST: setting(z.string().min(1), '127.0.0.1', 'Address to listen on. `0.0.0.0` for all; then put TLS in front.'),
+  PORT: setting(integer(0, 65_535), '8080', 'Port to listen on; 0 picks a free one.'),
+  DATABASE_URL: optional(postgresUrl, 'PostgreSQL 15 or later. Without it the service uses the embedded database in `DATA_DIR`.'),
+  DATABASE_DIRECT_URL: optional(
+    postgresUrl,
+    'A direct connection for notifications, locks and migrations, when `DATABASE_URL` is a transaction pooler such as PgBouncer.',
+  ),
+  DATABASE_POOL_SIZE: setting(integer(2, 200), '10', 'Connections to PostgreSQL, at most, besides the one for notifications.'),
+  PREPARED_STATEMENTS: setting(onOff, 'on', '`off` behind a transaction pooler that does not support them.'),
+  DATA_DIR: setting(z.string().min(1), './data', 'Directory of the embedded database, the encryption key and the control socket.'),
+  ENCRYPTION_KEY: optional(
+    z.string().min(1),
+    '32 bytes in base64 or hex that encrypt stored secrets. Required with `DATABASE_URL`; else made in `DATA_DIR/encryption.key`.',
+  ),
+  LOG_LEVEL: setting(z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), 'info', 'How much to log, as JSON lines on standard error.'),
+  TRANCHE_API_KEY: optional(
+    z.string().regex(/^[\x21-\x7e]{20,200}$/, 'must be 20 to 200 visible ASCII characters'),
+    'Makes sure at start that this key exists in the default workspace, with every scope.',
+  ),
+  RATE_LIMIT_PER_MINUTE: setting(integer(1, 100_000_000), '1000', 'Requests per minute and API key, over all processes together.'),
+  WEBHOOK_NETWORK: optional(
+    z.enum(['public', 'any'], 'must be "public" or "any"'),
+    '`public`: webhooks go to public addresses only. `any`: loopback and private ones too. Unset: `any` when `HOST` is loopback, else `public`.',
+  ),
+  WEBHOOK_CONCURRENCY: setting(integer(1, 1_000), '50', 'Webhook deliveries under way at once in this process.'),
+  LANES: setting(integer(1, 16), '1', 'Transactions that write side by side in this process; workspaces are spread over them.'),
+} as const satisfies Record<string, Setting<unknown>>;
+
+type Settings = typeof settings;
+export type Config = { readonly [Name in keyof Settings]: z.output<Settings[Name]['schema']> };
+
+/** The configuration is wrong: the message lists every variable at fault and what would be right. */
+export class ConfigurationError extends Error {}
+
+/** Reads and checks the configuration. An empty variable counts as unset. */
+export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+  const config: Record<string, unknown> = {};
+  const faults: string[] = [];
+  for (const [name, { schema, default: fallback }] of Object.entries(settings) as [string, Setting<unknown>][]) {
+    const value = environment[name] === '' ? undefined : environment[name];
+    const parsed = schema.safeParse(value ?? fallback ?? undefined);
+    if (parsed.success) config[name] = parsed.data;
+    else faults.push(`  ${name}: ${parsed.error.issues.map((issue) => issue.message).join('; ')}`);
+  }
+  if (config.DATABASE_URL !== undefined && config.ENCRYPTION_KEY === undefined) {
+    faults.push('  ENCRYPTION_KEY: required with DATABASE_URL; make one with: openssl rand -base64 32');
+  }
+  if (faults.length > 0) throw new ConfigurationError(`The configuration is not right:\n${faults.join('\n')}`);
+  return config as Config;
+}
+
+/** Whether an address is this machine's own: then webhooks may go there too unless configured otherwise. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127\./.test(host);
+}
+
+export function webhookNetwork(config: Pick<Config, 'WEBHOOK_NETWORK' | 'HOST'>): 'public' | 'any' {
+  return config.WEBHOOK_NETWORK ?? (isLoopback(config.HOST) ? 'any' : 'public');
+}
+
+/** How the database is opened. */
+export function databaseOptions(config: Config) {
+  return {
+    databaseUrl: config.DATABASE_URL,
+    databaseDirectUrl: config.DATABASE_DIRECT_URL,
+    preparedStatements: config.PREPARED_STATEMENTS,
+    dataDir: config.DATA_DIR,
+    poolSize: config.DATABASE_POOL_SIZE,
+  };
+}

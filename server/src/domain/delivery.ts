@@ -1,0 +1,43 @@
+// A delivery: one event on its way to one endpoint, and the attempts made so far.
+// Pure; sends nothing and decides no schedule.
+
+import type { EventType } from './event.ts';
+import type { Uuid } from './ids.ts';
+
+export const deliveryMoves = {
+  pending: ['succeeded', 'failed', 'cancelled'],
+  succeeded: [],
+  failed: [],
+  cancelled: [],
+} as const satisfies Record<string, readonly string[]>;
+
+export type DeliveryStatus = keyof typeof deliveryMoves;
+export const deliveryStatuses = Object.keys(deliveryMoves) as [DeliveryStatus, ...DeliveryStatus[]];
+
+export interface Delivery {
+  readonly id: Uuid;
+  readonly workspaceId: Uuid;
+  readonly endpointId: Uuid;
+  readonly eventId: Uuid;
+  readonly eventType: EventType;
+  readonly eventSeq: number;
+  readonly status: DeliveryStatus;
+  /** How many attempts have ended. */
+  readonly attempts: number;
+  /** When the next attempt is due; while one is under way, when its lease ends. Null once completed. */
+  readonly nextAttemptAt: Date | null;
+  readonly createdAt: Date;
+  readonly completedAt: Date | null;
+}
+
+export interface DeliveryAttempt {
+  /** 1, 2, 3 … within the delivery. */
+  readonly number: number;
+  readonly startedAt: Date;
+  readonly durationMs: number;
+  /** Null when no answer arrived; then `error` says why. */
+  readonly statusCode: number | null;
+  readonly error: string | null;
+  /** The beginning of the answer. */
+  readonly responseBody: string | null;
+}

@@ -1,0 +1,150 @@
+// The catalogue of errors: every code a client can meet, what it means and what to do about it.
+// Data only. HTTP status numbers live in http/problems.ts; the reference page and the OpenAPI document are made from both.
+
+export interface ErrorEntry {
+  /** A short sentence that is the same at every occurrence. */
+  readonly title: string;
+  /** When it happens. */
+  readonly meaning: string;
+  /** What the reader can do. */
+  readonly fix: string;
+}
+
+export const errorCatalogue = {
+  malformed_json: {
+    title: 'The body is not valid JSON',
+    meaning: 'The request body could not be parsed as JSON in UTF-8, or it holds a forbidden key such as __proto__.',
+    fix: 'Send one JSON object, encoded as UTF-8. The detail says where parsing stopped.',
+  },
+  malformed_request: {
+    title: 'The request is not valid HTTP',
+    meaning: 'The server could not read the request line, the headers or the URL.',
+    fix: 'Check the URL encoding and the headers. Most clients never send such a request; look for a proxy in between.',
+  },
+  request_timeout: {
+    title: 'The request took too long to arrive',
+    meaning: 'The headers or the body were not complete within the time the server waits for them.',
+    fix: 'Send the whole request without pauses; check the network in between.',
+  },
+  headers_too_large: {
+    title: 'The request headers are too large',
+    meaning: 'All headers together exceed what the server reads.',
+    fix: 'Send fewer or shorter headers; cookies are not needed by this API.',
+  },
+  missing_api_key: {
+    title: 'No API key was sent',
+    meaning: 'The Authorization header is missing or is not of the form "Bearer <API_KEY>".',
+    fix: 'Send the header "Authorization: Bearer tr_live_…".',
+  },
+  invalid_api_key: {
+    title: 'The API key is not known',
+    meaning: 'No key with this secret exists here: it may be mistyped, cut short or of another server.',
+    fix: 'Compare the key with the one you were shown. A key is shown once; create a new one when it is lost.',
+  },
+  api_key_revoked: {
+    title: 'The API key was revoked',
+    meaning: 'The key existed and was revoked. Nothing can be done with it any more.',
+    fix: 'Create a new key and replace this one.',
+  },
+  api_key_expired: {
+    title: 'The API key has expired',
+    meaning: 'The expiry of the key, or the overlap after its rotation, is over.',
+    fix: 'Use the key that replaced it, or create a new one.',
+  },
+  insufficient_scope: {
+    title: 'The API key lacks a scope',
+    meaning: 'The key is valid but may not do this. The detail names the scope that is missing.',
+    fix: 'Use a key with that scope, or create one.',
+  },
+  scope_escalation: {
+    title: 'A key cannot give more than it has',
+    meaning: 'The call would hand out a key with scopes that the calling key itself does not hold.',
+    fix: 'Ask for scopes that the calling key has, or use a key with more scopes.',
+  },
+  not_found: {
+    title: 'There is no such resource',
+    meaning: 'The path or the id does not exist in the workspace of your key. Ids of other workspaces and of other kinds answer the same.',
+    fix: 'Check the id, its prefix, and that the key belongs to the right workspace.',
+  },
+  method_not_allowed: {
+    title: 'This path does not support the method',
+    meaning: 'The path exists, but not with this HTTP method. The Allow header lists those it has.',
+    fix: 'Use one of the methods in the Allow header.',
+  },
+  invalid_transition: {
+    title: 'The status cannot change that way',
+    meaning: 'The resource is in a status from which the requested one cannot be reached. The detail names the allowed ones.',
+    fix: 'Read the resource, then make one of the moves in its allowed_transitions.',
+  },
+  not_editable: {
+    title: 'The field cannot change any more',
+    meaning: 'A milestone keeps its amount once submitted, and everything once approved or cancelled.',
+    fix: 'Request changes or withdraw the submission first, or create a new milestone.',
+  },
+  project_archived: {
+    title: 'The project is archived',
+    meaning: 'An archived project takes no new milestones, and those it has cannot be moved or edited. Payments already approved can still be released.',
+    fix: 'Set the project\'s status to active first.',
+  },
+  limit_reached: {
+    title: 'A limit of the workspace is reached',
+    meaning: 'The workspace already holds as many of these as it may. The detail names the limit.',
+    fix: 'Delete or revoke those no longer needed.',
+  },
+  precondition_failed: {
+    title: 'The resource has changed since you read it',
+    meaning: 'The version in If-Match is not the current one. Nothing was changed.',
+    fix: 'Read the resource again, decide anew, and send its current ETag.',
+  },
+  body_too_large: {
+    title: 'The body is too large',
+    meaning: 'The request body exceeds 1 MiB.',
+    fix: 'Send less at once; a project takes up to 100 milestones inline, the others can follow.',
+  },
+  unsupported_media_type: {
+    title: 'The body is not declared as JSON',
+    meaning: 'The Content-Type is not application/json, or the body is compressed.',
+    fix: 'Send the header "Content-Type: application/json" and an uncompressed body.',
+  },
+  validation_failed: {
+    title: 'The request is not valid',
+    meaning: 'A field, a query parameter or a header is missing, unknown or out of bounds. The errors list names each with what would be right.',
+    fix: 'Correct every entry in errors; nothing was changed.',
+  },
+  idempotency_key_reused: {
+    title: 'The idempotency key was used for another request',
+    meaning: 'This Idempotency-Key already stands for a request with another method, path or body.',
+    fix: 'Use a new key for a new request; repeat a request unchanged.',
+  },
+  rate_limited: {
+    title: 'Too many requests',
+    meaning: 'The key has used up its requests of this minute.',
+    fix: 'Wait as many seconds as Retry-After says, then go on.',
+  },
+  overloaded: {
+    title: 'The server is busy',
+    meaning: 'More work is waiting than the server takes on, or the database is out of reach. Nothing was changed, or the outcome is unknown as the detail says.',
+    fix: 'Repeat the request after Retry-After, with the same Idempotency-Key.',
+  },
+  internal_error: {
+    title: 'Something went wrong on our side',
+    meaning: 'A defect. The request id leads to the details in the server\'s log.',
+    fix: 'Repeat the request with the same Idempotency-Key; when it fails again, report the request id.',
+  },
+} as const satisfies Record<string, ErrorEntry>;
+
+export type ErrorCode = keyof typeof errorCatalogue;
+
+/** One field that is wrong: where it is (a JSON pointer, or `query`/`header` and the name), a stable code, and what would be right. */
+export interface FieldError {
+  readonly pointer: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** An expected refusal. It is returned, never thrown. */
+export interface Refusal {
+  readonly code: ErrorCode;
+  readonly detail: string;
+  readonly errors?: readonly FieldError[];
+}

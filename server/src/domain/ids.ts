@@ -1,0 +1,107 @@
+// Identifiers: a prefix that names the kind and a UUIDv7 in base32 (TypeID). Inside, an id is the native UUID as text.
+// Pure: makes no ids by itself; the generator is handed its clock and its randomness. Source: DESIGN §1.
+
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+
+export const idPrefixes = {
+  workspace: 'wsp',
+  project: 'prj',
+  milestone: 'mil',
+  payment: 'pay',
+  invoice: 'inv',
+  event: 'evt',
+  api_key: 'key',
+  webhook_endpoint: 'whe',
+  delivery: 'dlv',
+} as const;
+
+export type IdKind = keyof typeof idPrefixes;
+
+/** A UUID as PostgreSQL prints it: lower case, 36 characters. */
+export type Uuid = string;
+
+const LENGTH = 26;
+const values = new Int8Array(128).fill(-1);
+for (let i = 0; i < ALPHABET.length; i++) values[ALPHABET.charCodeAt(i)] = i;
+const hexValue = (code: number): number => (code < 58 ? code - 48 : code - 87);
+const HEX = '0123456789abcdef';
+/** Where each of a UUID's 32 hex digits stands in its text form. */
+const digitPositions = Array.from({ length: 36 }, (_, i) => i).filter((i) => ![8, 13, 18, 23].includes(i));
+
+/** `prj_01h455vb4pex5vsknk084sn02q` of a native UUID. The 128 bits are written as 26 digits of 5 bits, the first holding 3. */
+export function encodeId(kind: IdKind, uuid: Uuid): string {
+  let text = `${idPrefixes[kind]}_`;
+  let bits = 0;
+  let held = 2; // Two zero bits in front make 130 bits, a multiple of five.
+  for (let i = 0; i < 32; i++) {
+    bits = (bits << 4) | hexValue(uuid.charCodeAt(digitPositions[i] as number));
+    held += 4;
+    if (held >= 5) {
+      held -= 5;
+      text += ALPHABET[(bits >> held) & 31];
+      bits &= (1 << held) - 1;
+    }
+  }
+  return text;
+}
+
+/** The native UUID of a public id, or null when the text is not an id of that kind. Exact form only: lower case, no look-alikes. */
+export function decodeId(kind: IdKind, text: string): Uuid | null {
+  const prefix = idPrefixes[kind];
+  if (text.length !== prefix.length + 1 + LENGTH || !text.startsWith(prefix) || text[prefix.length] !== '_') return null;
+  let uuid = '';
+  let bits = 0;
+  let held = 0;
+  for (let i = 0; i < LENGTH; i++) {
+    const value = values[text.charCodeAt(prefix.length + 1 + i)] ?? -1;
+    if (value < 0) return null;
+    if (i === 0) {
+      if (value > 7) return null; // More than 128 bits.
+      bits = value;
+      held = 3;
+      continue;
+    }
+    bits = (bits << 5) | value;
+    held += 5;
+    while (held >= 4) {
+      held -= 4;
+      uuid += HEX[(bits >> held) & 15];
+      if (uuid.length === 8 || uuid.length === 13 || uuid.length === 18 || uuid.length === 23) uuid += '-';
+      bits &= (1 << held) - 1;
+    }
+  }
+  return uuid;
+}
+
+/** Makes UUIDv7s that sort by creation, also within one millisecond (the 12-bit counter of RFC 9562 §6.2, method 1). */
+export function createIdGenerator(now: () => number, random: (bytes: Uint8Array) => void): () => Uuid {
+  const POOL = 512;
+  const pool = new Uint8Array(POOL * 12);
+  const view = new DataView(pool.buffer);
+  let used = POOL;
+  let last = 0;
+  let counter = 0;
+  return () => {
+    if (used === POOL) {
+      random(pool);
+      used = 0;
+    }
+    const first = view.getUint32(used * 12);
+    const middle = view.getUint16(used * 12 + 4);
+    const last32 = view.getUint32(used * 12 + 8);
+    used += 1;
+    const time = now();
+    if (time > last) {
+      last = time;
+      counter = first & 0x7ff; // Starts in the lower half, so that a burst has room.
+    } else if (++counter > 0xfff) {
+      last += 1; // The burst outran the millisecond: borrow the next one rather than repeat.
+      counter = 0;
+    }
+    const stamp = last.toString(16).padStart(12, '0');
+    const sequence = (0x7000 | counter).toString(16);
+    const variant = (0x8000 | ((first >>> 12) & 0x3fff)).toString(16);
+    const tail = (middle * 2 ** 32 + last32).toString(16).padStart(12, '0');
+    return `${stamp.slice(0, 8)}-${stamp.slice(8)}-${sequence}-${variant}-${tail}`;
+  };
+}

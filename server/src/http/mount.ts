@@ -1,0 +1,194 @@
+// Serves a list of routes: admits the caller, checks path, query, headers and body in this order, calls the route, writes its answer.
+// Knows no resource. The road of a read has no closure, hook or promise of its own beyond those of the route.
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ApiKey } from '../domain/api-key.ts';
+import type { Refusal } from '../domain/errors.ts';
+import { decodeId, type IdKind, type Uuid } from '../domain/ids.ts';
+import { type Admission, type Authentication, createAdmission } from './plugins/authenticate.ts';
+import { fingerprintOf, isNotModified, parseIdempotencyKey, parseIfMatch } from './plugins/conditions.ts';
+import { parseQuery, queryOf, refuseQuery } from './plugins/query.ts';
+import { readBody } from './plugins/read-body.ts';
+import { type Exchange, exchangeOf, type Responder } from './plugins/respond.ts';
+import { type Answer, type Caller, isRefusal, type Route, type RouteRequest } from './route.ts';
+import { type Serializer, serializerOf } from './serialize.ts';
+import { validate, validationFailed } from './validation.ts';
+
+export interface MountServices extends Authentication {
+  readonly respond: Responder;
+}
+
+/** The same words whether an id is malformed, of another kind, of another workspace or simply unused. */
+export const ABSENT: Refusal = { code: 'not_found', detail: 'There is no such resource in this workspace.' };
+
+/** Registers every route with the framework, HEAD along with each GET. */
+export function mountRoutes(app: FastifyInstance, routes: readonly Route[], services: MountServices): void {
+  const admit = createAdmission(services);
+  for (const route of routes) {
+    app.route({ method: route.method, url: route.path, exposeHeadRoute: route.method === 'GET', handler: handlerOf(route, admit, services.respond) });
+  }
+}
+
+type Params = Record<string, string>;
+type Ids = Record<string, Uuid>;
+const NO_IDS: Ids = Object.freeze({});
+const NO_QUERY = Object.freeze({});
+
+function handlerOf(route: Route, admit: ReturnType<typeof createAdmission>, respond: Responder) {
+  const serve = createServe(route, respond);
+  return (request: FastifyRequest, reply: FastifyReply): void => {
+    const exchange = exchangeOf(request, reply);
+    try {
+      const admission = admit(request.raw.headers.authorization);
+      if (admission instanceof Promise) {
+        admission.then((admitted) => serve(exchange, admitted, request.params as Params)).catch((error: unknown) => respond.fail(exchange, error));
+      } else serve(exchange, admission, request.params as Params);
+    } catch (error) {
+      respond.fail(exchange, error);
+    }
+  };
+}
+
+/** What follows the admission: everything up to the call of the route, which alone is asynchronous where there is no body. */
+function createServe(route: Route, respond: Responder): (exchange: Exchange, admission: Admission, params: Params) => void {
+  const finish = createFinish(route, respond);
+  const readsBody = route.method === 'POST' || route.method === 'PATCH';
+  const checkBody = readsBody ? createBodyCheck(route) : null;
+  const decode = createDecode(route.ids);
+
+  function call(exchange: Exchange, key: ApiKey, parts: Omit<RouteRequest<unknown, unknown>, 'caller'>): void {
+    const caller: Caller = { workspaceId: key.workspaceId, keyId: key.id, scopes: key.scopes };
+    const { ids, query, body, idempotency, ifMatch } = parts;
+    route.handle({ caller, ids, query, body, idempotency, ifMatch }).then(
+      (outcome) => finish(exchange, outcome),
+      (error: unknown) => respond.fail(exchange, error),
+    );
+  }
+
+  async function callWithBody(exchange: Exchange, key: ApiKey, ids: Ids, query: unknown, check: BodyCheck): Promise<void> {
+    try {
+      const reading = readBody(exchange.request, exchange.response);
+      const read = reading instanceof Promise ? await reading : reading;
+      if (read === null) return; // The client has gone; nobody is there to be told.
+      if ('refusal' in read) return respond.refuse(exchange, read.refusal);
+      exchange.bodyRead = true;
+      const checked = check(exchange, read.value);
+      if ('refusal' in checked) return respond.refuse(exchange, checked.refusal);
+      call(exchange, key, { ids, query, ...checked });
+    } catch (error) {
+      respond.fail(exchange, error);
+    }
+  }
+
+  return (exchange, { key, refusal, context, rateLimit }, params) => {
+    exchange.rateLimit = rateLimit;
+    if (refusal !== null || key === null) return respond.refuse(exchange, refusal ?? ABSENT, context);
+    const { request } = exchange;
+    if (request.headers.host === undefined && request.httpVersion === '1.1') return respond.refuse(exchange, NO_HOST);
+    if (route.scope !== null && !key.scopes.includes(route.scope)) {
+      const detail = `This key lacks the scope ${route.scope}.`;
+      return respond.refuse(exchange, { code: 'insufficient_scope', detail }, { scope: route.scope });
+    }
+    const ids = decode(params);
+    if (ids === null) return respond.refuse(exchange, ABSENT);
+    const query = checkQuery(route, queryOf(request.url ?? ''));
+    if ('refusal' in query) return respond.refuse(exchange, query.refusal);
+    if (checkBody !== null) {
+      void callWithBody(exchange, key, ids, query.value, checkBody);
+      return;
+    }
+    const conditions = checkIfMatch(route, request.headers['if-match']);
+    if ('refusal' in conditions) return respond.refuse(exchange, conditions.refusal);
+    call(exchange, key, { ids, query: query.value, body: undefined, idempotency: null, ifMatch: conditions.ifMatch });
+  };
+}
+
+export const NO_HOST: Refusal = { code: 'malformed_request', detail: 'The Host header is missing.' };
+
+function createDecode(kinds: Readonly<Record<string, IdKind>> | undefined): (params: Params) => Ids | null {
+  const names = Object.entries(kinds ?? {});
+  if (names.length === 0) return () => NO_IDS;
+  return (params) => {
+    const ids: Ids = {};
+    for (const [name, kind] of names) {
+      const id = decodeId(kind, params[name] ?? '');
+      if (id === null) return null;
+      ids[name] = id;
+    }
+    return ids;
+  };
+}
+
+function checkQuery(route: Route, text: string): { readonly value: unknown } | { readonly refusal: Refusal } {
+  if (route.query === undefined) {
+    if (text === '') return { value: NO_QUERY };
+    const refusal = refuseQuery(text);
+    return refusal === null ? { value: NO_QUERY } : { refusal };
+  }
+  const parsed = parseQuery(text);
+  return 'refusal' in parsed ? parsed : validate(route.query, parsed.query, 'query');
+}
+
+function checkIfMatch(route: Route, header: string | undefined): { readonly ifMatch: number | null } | { readonly refusal: Refusal } {
+  if (header === undefined || route.versioned !== true || route.method === 'GET') return { ifMatch: null };
+  const parsed = parseIfMatch(header);
+  return 'refusal' in parsed ? parsed : { ifMatch: parsed.version };
+}
+
+type Checked = Pick<RouteRequest<unknown, unknown>, 'body' | 'idempotency' | 'ifMatch'>;
+type BodyCheck = (exchange: Exchange, raw: unknown) => Checked | { readonly refusal: Refusal };
+
+const EMPTY_BODY: Refusal = { code: 'malformed_json', detail: 'The body is empty; send a JSON object.' };
+
+/** Headers first, since they cost nothing; then the body against its schema. */
+function createBodyCheck(route: Route): BodyCheck {
+  const { body: schema } = route;
+  const mayBeEmpty = schema === undefined || schema.safeParse(undefined).success;
+
+  function checkBody(raw: unknown): { readonly value: unknown } | { readonly refusal: Refusal } {
+    if (raw === undefined && !mayBeEmpty) return { refusal: EMPTY_BODY };
+    if (schema !== undefined) return validate(schema, raw, 'body');
+    // A route without fields: many clients send `{}` with every POST, and that is as empty as nothing.
+    const names = typeof raw === 'object' && raw !== null && !Array.isArray(raw) ? Object.keys(raw) : null;
+    if (raw === undefined || names?.length === 0) return { value: undefined };
+    const message = 'This operation takes no body; send none, or an empty object.';
+    const pointers = names === null ? [{ pointer: '', code: 'wrong_type' }] : names.map((name) => ({ pointer: `/${name}`, code: 'unknown_field' }));
+    return { refusal: validationFailed(pointers.map((pointer) => ({ ...pointer, message }))) };
+  }
+
+  return ({ request }, raw) => {
+    const header = route.idempotent === true ? request.headers['idempotency-key'] : undefined;
+    const parsed = header === undefined ? null : parseIdempotencyKey(String(header));
+    if (parsed !== null && 'refusal' in parsed) return parsed;
+    const checked = checkBody(raw);
+    if ('refusal' in checked) return checked;
+    const conditions = checkIfMatch(route, request.headers['if-match']);
+    if ('refusal' in conditions) return conditions;
+    const path = (request.url ?? '').split('?', 1)[0] as string;
+    const idempotency = parsed === null ? null : { key: parsed.key, fingerprint: fingerprintOf(route.method, path, raw) };
+    return { body: checked.value, idempotency, ifMatch: conditions.ifMatch };
+  };
+}
+
+/** Writes what the route returned. */
+function createFinish(route: Route, respond: Responder): (exchange: Exchange, outcome: Answer | Refusal) => void {
+  const serialize: Serializer = route.success.schema === undefined ? JSON.stringify : serializerOf(route.success.schema);
+  const conditional = route.versioned === true && route.method === 'GET';
+
+  return (exchange, outcome) => {
+    try {
+      if (isRefusal(outcome)) return respond.refuse(exchange, outcome);
+      const { body, headers } = outcome;
+      const etag = headers?.etag;
+      if (conditional && etag !== undefined) {
+        const header = exchange.request.headers['if-none-match'];
+        if (header !== undefined && isNotModified(header, etag)) return respond.send(exchange, 304, null, headers);
+      }
+      const text = typeof body === 'string' ? body : body === null ? null : serialize(body);
+      respond.send(exchange, outcome.status ?? route.success.status, text === '' ? null : text, headers);
+    } catch (error) {
+      respond.fail(exchange, error);
+    }
+  };
+}
+

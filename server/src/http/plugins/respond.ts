@@ -1,0 +1,119 @@
+// How every answer leaves: its headers in one object, its length known, one write. Problems, texts and empty answers alike.
+// Writes to the raw response, because the framework's own road costs more than this service spends on the rest of a read.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import type { Refusal } from '../../domain/errors.ts';
+import { CommitUnknown, DatabaseUnavailable, TransactionAborted } from '../../store/database.ts';
+import { PROBLEM_CONTENT_TYPE, type ProblemContext, problemHeaders, problemStatus, toProblem } from '../problems.ts';
+import { announcesBody } from './read-body.ts';
+
+export const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
+
+/** Makes request ids: short, unique over processes, and in order of time within one. */
+export function createRequestIds(nowMs: number, random: (bytes: Uint8Array) => void): () => string {
+  const bytes = new Uint8Array(3);
+  random(bytes);
+  const process = `${nowMs.toString(36)}${Buffer.from(bytes).toString('hex')}`;
+  let count = 0;
+  return () => `req_${process}_${(count++).toString(36)}`;
+}
+
+/** One request on its way to its answer. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly requestId: string;
+  /** The RateLimit header; null as long as no valid key has shown itself. */
+  rateLimit: string | null;
+  /** Whether the body was read; only asked where a client announced one. */
+  bodyRead: boolean;
+}
+
+export function exchangeOf(request: FastifyRequest, reply: FastifyReply): Exchange {
+  return { request: request.raw, response: reply.raw, requestId: request.id, rateLimit: null, bodyRead: false };
+}
+
+export interface ResponderOptions {
+  readonly log: Logger;
+  readonly rateLimitPolicy: string;
+  /** True from the moment the server is told to stop: every answer then closes its connection, or the stop would wait for idle clients. */
+  readonly isDraining: () => boolean;
+}
+
+export interface Responder {
+  /** `text` null: no body and, but for 204 and 304, a length of 0. */
+  send(exchange: Exchange, status: number, text: string | null, extra?: Readonly<Record<string, string>>): void;
+  refuse(exchange: Exchange, refusal: Refusal, context?: ProblemContext): void;
+  /** Something was thrown: the database out of reach, or a defect. */
+  fail(exchange: Exchange, error: unknown): void;
+}
+
+/** More than this is not worth reading for the sake of the connection. */
+const MAX_DISCARDED_BYTES = 16 * 1024 * 1024;
+
+/** A client that waits for 100 Continue may or may not send its body after a refusal: the connection can hold no further request. */
+function mustClose({ request, bodyRead }: Exchange): boolean {
+  if (bodyRead || !announcesBody(request)) return false;
+  return request.headers.expect !== undefined || Number(request.headers['content-length']) > MAX_DISCARDED_BYTES;
+}
+
+export function createResponder({ log, rateLimitPolicy, isDraining }: ResponderOptions): Responder {
+  const traces = log.isLevelEnabled('debug');
+
+  function write(exchange: Exchange, status: number, type: string, text: string | null, extra: Readonly<Record<string, string>> | undefined): void {
+    const { request, response, requestId, rateLimit } = exchange;
+    if (response.headersSent || response.destroyed) return;
+    const headers: Record<string, string | number> = {
+      'Request-Id': requestId,
+      'Cache-Control': 'no-store',
+      'X-Content-Type-Options': 'nosniff',
+    };
+    if (rateLimit !== null) {
+      headers['RateLimit-Policy'] = rateLimitPolicy;
+      headers.RateLimit = rateLimit;
+    }
+    if (extra !== undefined) for (const name in extra) headers[name] = extra[name] as string;
+    if (text !== null) {
+      headers['Content-Type'] = type;
+      headers['Content-Length'] = Buffer.byteLength(text);
+    } else if (status !== 204 && status !== 304) headers['Content-Length'] = 0;
+    if (isDraining() || (status >= 400 && mustClose(exchange))) headers.Connection = 'close';
+    response.writeHead(status, headers);
+    response.end(text ?? undefined);
+    // Neither the query nor any header or body is logged: they may hold what is nobody's business.
+    if (traces) log.debug({ request_id: requestId, method: request.method, path: request.url?.split('?', 1)[0], status }, 'request answered');
+  }
+
+  function refuse(exchange: Exchange, refusal: Refusal, context?: ProblemContext): void {
+    const text = JSON.stringify(toProblem(refusal, exchange.requestId));
+    write(exchange, problemStatus[refusal.code], PROBLEM_CONTENT_TYPE, text, problemHeaders(refusal.code, context));
+    if (problemStatus[refusal.code] >= 500) log.error({ request_id: exchange.requestId, code: refusal.code }, refusal.detail);
+  }
+
+  return {
+    send: (exchange, status, text, extra) => write(exchange, status, JSON_CONTENT_TYPE, text, extra),
+    refuse,
+    fail(exchange, error) {
+      const refusal = refusalOf(error);
+      log.error({ request_id: exchange.requestId, err: error }, refusal.code === 'internal_error' ? 'a request failed' : 'the database is out of reach');
+      const text = JSON.stringify(toProblem(refusal, exchange.requestId));
+      write(exchange, problemStatus[refusal.code], PROBLEM_CONTENT_TYPE, text, problemHeaders(refusal.code));
+    },
+  };
+}
+
+/** What a client is told of a throw: whether anything happened, and nothing of the inside. */
+export function refusalOf(error: unknown): Refusal {
+  if (error instanceof CommitUnknown) {
+    return {
+      code: 'overloaded',
+      detail: 'The connection to the database was lost at the commit and the outcome is unknown. Repeat the request with the same Idempotency-Key.',
+    };
+  }
+  if (error instanceof DatabaseUnavailable || error instanceof TransactionAborted) {
+    return { code: 'overloaded', detail: 'The database is out of reach. Nothing was changed; repeat the request with the same Idempotency-Key.' };
+  }
+  return { code: 'internal_error', detail: 'The request failed through no fault of yours. Its id leads to the details in the log of the server.' };
+}

@@ -1,0 +1,135 @@
+// What read routes need from the database, as functions that speak of the domain; and how a page of them becomes a list's answer.
+// Decides nothing and knows no request.
+
+import type { Delivery, DeliveryAttempt } from '../domain/delivery.ts';
+import type { Event } from '../domain/event.ts';
+import { encodeId, type IdKind, type Uuid } from '../domain/ids.ts';
+import type { Invoice } from '../domain/invoice.ts';
+import type { Milestone } from '../domain/milestone.ts';
+import type { Payment } from '../domain/payment.ts';
+import type { Project } from '../domain/project.ts';
+import type { WebhookEndpoint } from '../domain/webhook-endpoint.ts';
+import type { PageQuery } from '../schemas/lists.ts';
+import { type ApiKeyWithUse, apiKeySource, listApiKeys } from '../store/api-keys.ts';
+import { type ByIdReader, createByIdReader } from '../store/by-id.ts';
+import type { Queryable } from '../store/database.ts';
+import { type DeliveryFilters, deliverySource, listAttempts, listDeliveries } from '../store/deliveries.ts';
+import { eventSource, listEvents } from '../store/events.ts';
+import { type InvoiceFilters, invoiceSource, listInvoices } from '../store/invoices.ts';
+import type { Page, PageRequest } from '../store/lists.ts';
+import { listMilestones, type MilestoneFilters, milestoneSource } from '../store/milestones.ts';
+import { listPayments, type PaymentFilters, paymentSource } from '../store/payments.ts';
+import { hasProject, listProjects, type ProjectFilters, projectSource } from '../store/projects.ts';
+import { listWebhookEndpoints, webhookEndpointSource } from '../store/webhook-endpoints.ts';
+import type { Answer } from './route.ts';
+
+type ListOf<Entity, Filters> = (workspaceId: Uuid, filters: Filters, page: PageRequest) => Promise<Page<Entity>>;
+/** Null: what the list belongs to does not exist in the workspace. */
+type ListWithin<Entity, Filters> = (workspaceId: Uuid, filters: Filters, page: PageRequest) => Promise<Page<Entity> | null>;
+
+export interface Reads {
+  readonly now: () => Date;
+  readonly getProject: ByIdReader<Project>;
+  readonly listProjects: ListOf<Project, ProjectFilters>;
+  readonly getMilestone: ByIdReader<Milestone>;
+  readonly listMilestones: ListWithin<Milestone, MilestoneFilters>;
+  readonly getPayment: ByIdReader<Payment>;
+  readonly listPayments: ListOf<Payment, PaymentFilters>;
+  readonly listProjectPayments: ListWithin<Payment, PaymentFilters & { readonly projectId: Uuid }>;
+  readonly getInvoice: ByIdReader<Invoice>;
+  readonly listInvoices: ListOf<Invoice, InvoiceFilters>;
+  readonly getEvent: ByIdReader<Event>;
+  readonly listEvents: (workspaceId: Uuid, afterSeq: number, limit: number) => Promise<Page<Event>>;
+  readonly getApiKey: ByIdReader<ApiKeyWithUse>;
+  readonly listApiKeys: (workspaceId: Uuid, page: PageRequest) => Promise<Page<ApiKeyWithUse>>;
+  /** A deleted endpoint is no endpoint. */
+  readonly getWebhookEndpoint: ByIdReader<WebhookEndpoint>;
+  readonly listWebhookEndpoints: (workspaceId: Uuid, page: PageRequest) => Promise<Page<WebhookEndpoint>>;
+  readonly getDelivery: ByIdReader<Delivery>;
+  readonly listDeliveries: ListWithin<Delivery, DeliveryFilters>;
+  readonly listAttempts: (
+    workspaceId: Uuid,
+    deliveryId: Uuid,
+    page: { readonly limit: number; readonly before?: number | undefined },
+  ) => Promise<Page<DeliveryAttempt> | null>;
+}
+
+/** The composition root calls this once. The clock decides whether a key has expired. */
+export function createReads(database: Queryable, clock: () => Date): Reads {
+  const getEndpoint = createByIdReader(database, webhookEndpointSource);
+  const getWebhookEndpoint: ByIdReader<WebhookEndpoint> = async (workspaceId, id) => {
+    const endpoint = await getEndpoint(workspaceId, id);
+    return endpoint === null || endpoint.deletedAt !== null ? null : endpoint;
+  };
+  const getDelivery = createByIdReader(database, deliverySource);
+
+  /** Only an empty page leaves the question whether the project exists. */
+  const withinProject =
+    <Entity, Filters extends { readonly projectId?: Uuid | undefined }>(list: (database: Queryable, ...rest: Parameters<ListOf<Entity, Filters>>) => Promise<Page<Entity>>) =>
+    async (workspaceId: Uuid, filters: Filters & { readonly projectId: Uuid }, page: PageRequest): Promise<Page<Entity> | null> => {
+      const found = await list(database, workspaceId, filters, page);
+      return found.records.length > 0 || (await hasProject(database, workspaceId, filters.projectId)) ? found : null;
+    };
+
+  return {
+    now: clock,
+    getProject: createByIdReader(database, projectSource),
+    listProjects: (...request) => listProjects(database, ...request),
+    getMilestone: createByIdReader(database, milestoneSource),
+    listMilestones: withinProject(listMilestones),
+    getPayment: createByIdReader(database, paymentSource),
+    listPayments: (...request) => listPayments(database, ...request),
+    listProjectPayments: withinProject(listPayments),
+    getInvoice: createByIdReader(database, invoiceSource),
+    listInvoices: (...request) => listInvoices(database, ...request),
+    getEvent: createByIdReader(database, eventSource),
+    listEvents: (...request) => listEvents(database, ...request),
+    getApiKey: createByIdReader(database, apiKeySource),
+    listApiKeys: (workspaceId, page) => listApiKeys(database, workspaceId, {}, page),
+    getWebhookEndpoint,
+    listWebhookEndpoints: (workspaceId, page) => listWebhookEndpoints(database, workspaceId, {}, page),
+    getDelivery,
+    async listDeliveries(workspaceId, filters, page) {
+      const endpoint = await getWebhookEndpoint(workspaceId, filters.endpointId);
+      return endpoint === null ? null : listDeliveries(database, workspaceId, filters, page);
+    },
+    async listAttempts(workspaceId, deliveryId, page) {
+      const found = await listAttempts(database, workspaceId, deliveryId, page);
+      return found.records.length > 0 || (await getDelivery(workspaceId, deliveryId)) !== null ? found : null;
+    },
+  };
+}
+
+export function pageOf(query: PageQuery): PageRequest {
+  return {
+    limit: query.limit,
+    startingAfter: query.starting_after,
+    endingBefore: query.ending_before,
+    createdAfter: query.created_after,
+    createdBefore: query.created_before,
+  };
+}
+
+/**
+ * The envelope of a list. `next_cursor` leads on to older records: after a page that was reached with `ending_before` there are some, at
+ * least the one the cursor names.
+ */
+export function listAnswer<Entity extends { readonly id: Uuid }>(
+  kind: IdKind,
+  page: Page<Entity>,
+  request: PageRequest,
+  present: (entity: Entity) => object,
+): Answer {
+  const last = page.records.at(-1);
+  const hasOlder = last !== undefined && (page.hasMore || request.endingBefore !== undefined);
+  return listEnvelope(page, present, hasOlder ? encodeId(kind, last.id) : null);
+}
+
+export function listEnvelope<Entity>(page: Page<Entity>, present: (entity: Entity) => object, nextCursor: string | null): Answer {
+  return { body: { object: 'list', data: page.records.map(present), has_more: page.hasMore, next_cursor: nextCursor } };
+}
+
+/** A list with this one resource in it, for the document. */
+export function listExample(resource: object, nextCursor: string | null = null): object {
+  return { object: 'list', data: [resource], has_more: nextCursor !== null, next_cursor: nextCursor };
+}

@@ -1,0 +1,75 @@
+// What a route is: data that says its path, schemas, scope and errors, and one function that turns a request into an answer.
+// Types only. mount.ts serves these definitions, openapi.ts documents them, the generated tests walk them.
+
+import type { z } from 'zod';
+import type { ErrorCode, Refusal } from '../domain/errors.ts';
+import type { IdKind, Uuid } from '../domain/ids.ts';
+import type { Scope } from '../domain/scopes.ts';
+
+/** Who calls: a valid key of a workspace. */
+export interface Caller {
+  readonly workspaceId: Uuid;
+  readonly keyId: Uuid;
+  readonly scopes: readonly Scope[];
+}
+
+export interface RouteRequest<Query, Body> {
+  readonly caller: Caller;
+  /** The path's ids, decoded to native UUIDs. An id of the wrong form or kind never gets here: it answered 404. */
+  readonly ids: Readonly<Record<string, Uuid>>;
+  readonly query: Query;
+  readonly body: Body;
+  /** Set where the route takes one and the request sent one: the key, and SHA-256 of method, path and the raw JSON with sorted keys. */
+  readonly idempotency: { readonly key: string; readonly fingerprint: Buffer } | null;
+  /** The version in If-Match, where the route has `versioned` and the request sent one other than `*`. */
+  readonly ifMatch: number | null;
+}
+
+/** A success. An object is serialized by the route's own schema; a string is JSON text already. */
+export interface Answer {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: object | string | null;
+}
+
+export interface Route<Query = unknown, Body = unknown> {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** Fastify's form: `/v1/projects/:id/milestones`. */
+  readonly path: string;
+  /** A good method name: `listProjects`. */
+  readonly operationId: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** What the key must hold; null where any valid key will do or the handler decides by the body. */
+  readonly scope: Scope | null;
+  /** The kind of id that each path parameter is. */
+  readonly ids?: Readonly<Record<string, IdKind>>;
+  /** A strict object over the query's strings. */
+  readonly query?: z.ZodType<Query>;
+  readonly body?: z.ZodType<Body>;
+  /** A realistic request body for the document; a test sends it. */
+  readonly bodyExample?: unknown;
+  readonly success: {
+    readonly status: 200 | 201 | 204;
+    readonly description: string;
+    readonly schema?: z.ZodType;
+    readonly example?: unknown;
+  };
+  /** Codes beyond those that every route of its shape can answer. */
+  readonly errors: readonly ErrorCode[];
+  /** Takes `Idempotency-Key`. */
+  readonly idempotent?: boolean;
+  /** The answer has an ETag of the form `"<version>"`; a GET honours If-None-Match, a PATCH honours If-Match. */
+  readonly versioned?: boolean;
+  handle(request: RouteRequest<Query, Body>): Promise<Answer | Refusal>;
+}
+
+export function isRefusal(outcome: object): outcome is Refusal {
+  return 'code' in outcome && 'detail' in outcome;
+}
+
+/** Keeps the types of one definition together while letting a list hold many. */
+export function defineRoute<Query, Body>(route: Route<Query, Body>): Route {
+  return route as unknown as Route;
+}

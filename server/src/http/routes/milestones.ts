@@ -1,0 +1,49 @@
+// The routes that read milestones.
+// They turn a query into a read and a record into an answer, and decide nothing.
+
+import type { Uuid } from '../../domain/ids.ts';
+import { milestoneExample, milestoneList, milestoneListQuery, milestoneResource, presentMilestone } from '../../schemas/milestones.ts';
+import { ABSENT } from '../mount.ts';
+import { type Reads, listAnswer, listExample, pageOf } from '../reads.ts';
+import { defineRoute, type Route } from '../route.ts';
+import { etag } from '../writes.ts';
+
+export function milestoneReadRoutes(reads: Reads): Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/v1/projects/:id/milestones',
+      operationId: 'listProjectMilestones',
+      tag: 'Milestones',
+      summary: 'List the milestones of a project',
+      description: 'The milestones of the project, newest first.',
+      scope: 'milestones:read',
+      ids: { id: 'project' },
+      query: milestoneListQuery,
+      success: { status: 200, description: 'A page of milestones.', schema: milestoneList, example: listExample(milestoneExample) },
+      errors: [],
+      async handle({ caller, ids, query }) {
+        const page = pageOf(query);
+        const filters = { projectId: ids.id as Uuid, status: query.status };
+        const found = await reads.listMilestones(caller.workspaceId, filters, page);
+        return found === null ? ABSENT : listAnswer('milestone', found, page, presentMilestone);
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/v1/milestones/:id',
+      operationId: 'getMilestone',
+      tag: 'Milestones',
+      summary: 'Read a milestone',
+      scope: 'milestones:read',
+      ids: { id: 'milestone' },
+      success: { status: 200, description: 'The milestone.', schema: milestoneResource, example: milestoneExample },
+      errors: [],
+      versioned: true,
+      async handle({ caller, ids }) {
+        const milestone = await reads.getMilestone(caller.workspaceId, ids.id as Uuid);
+        return milestone === null ? ABSENT : { headers: etag(milestone.version), body: presentMilestone(milestone) };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,118 @@
+// The routes that register, change and delete webhook endpoints. A secret is made here and leaves in the answer; it is stored sealed.
+
+import { createWebhookEndpoint } from '../../commands/create-webhook-endpoint.ts';
+import { deleteWebhookEndpoint, rotateWebhookSecret, updateWebhookEndpoint } from '../../commands/update-webhook-endpoint.ts';
+import { encodeId } from '../../domain/ids.ts';
+import type { WebhookEndpoint } from '../../domain/webhook-endpoint.ts';
+import {
+  presentWebhookEndpoint,
+  presentWebhookEndpointWithSecret,
+  webhookEndpointCreate,
+  webhookEndpointCreateExample,
+  webhookEndpointExample,
+  webhookEndpointResource,
+  webhookEndpointUpdate,
+  webhookEndpointUpdateExample,
+  webhookEndpointWithSecretExample,
+  webhookEndpointWithSecretResource,
+  webhookSecretRotate,
+} from '../../schemas/webhook-endpoints.ts';
+import { defineRoute, type Route } from '../route.ts';
+import { serializerOf } from '../serialize.ts';
+import { envelope, etag, submit, type Writes } from '../writes.ts';
+
+const serialize = serializerOf(webhookEndpointResource);
+const serializeWithSecret = serializerOf(webhookEndpointWithSecretResource);
+
+const updated = (endpoint: WebhookEndpoint) => ({ status: 200, headers: etag(endpoint.version), body: serialize(presentWebhookEndpoint(endpoint)) });
+const deleted = () => ({ status: 204, headers: {}, body: '' });
+const withSecret = (status: 200 | 201, secret: string) => (endpoint: WebhookEndpoint) => ({
+  status,
+  headers: { ...(status === 201 ? { location: `/v1/webhook_endpoints/${encodeId('webhook_endpoint', endpoint.id)}` } : {}), ...etag(endpoint.version) },
+  body: serializeWithSecret(presentWebhookEndpointWithSecret(endpoint, secret)),
+});
+
+export function webhookEndpointWriteRoutes(writes: Writes): Route[] {
+  const { lane, newId, makeSigningSecret, sealSigningSecret } = writes;
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/v1/webhook_endpoints',
+      operationId: 'createWebhookEndpoint',
+      tag: 'Webhooks',
+      summary: 'Register a webhook endpoint',
+      description: 'The signing secret is in this answer and nowhere else. The endpoint is sent what happens from now on.',
+      scope: 'webhooks:write',
+      body: webhookEndpointCreate,
+      bodyExample: webhookEndpointCreateExample,
+      success: { status: 201, description: 'The endpoint with its secret.', schema: webhookEndpointWithSecretResource, example: webhookEndpointWithSecretExample },
+      errors: ['idempotency_key_reused'],
+      idempotent: true,
+      versioned: true,
+      async handle(request) {
+        const { url, description = null, event_types = null } = request.body;
+        const id = newId();
+        const secret = makeSigningSecret();
+        const draft = { id, url, description, eventTypes: event_types, sealedSecret: sealSigningSecret(secret, id) };
+        return submit(lane, createWebhookEndpoint(envelope(request, withSecret(201, secret)), draft));
+      },
+    }),
+    defineRoute({
+      method: 'PATCH',
+      path: '/v1/webhook_endpoints/:id',
+      operationId: 'updateWebhookEndpoint',
+      tag: 'Webhooks',
+      summary: 'Edit, enable or disable a webhook endpoint',
+      description: 'An endpoint that is enabled again is sent what happens from then on.',
+      scope: 'webhooks:write',
+      ids: { id: 'webhook_endpoint' },
+      body: webhookEndpointUpdate,
+      bodyExample: webhookEndpointUpdateExample,
+      success: { status: 200, description: 'The endpoint as it is now.', schema: webhookEndpointResource, example: webhookEndpointExample },
+      errors: ['idempotency_key_reused', 'precondition_failed'],
+      idempotent: true,
+      versioned: true,
+      async handle(request) {
+        const { event_types, ...fields } = request.body;
+        const update = { ...fields, eventTypes: event_types };
+        return submit(lane, updateWebhookEndpoint(envelope(request, updated), request.ids.id as string, update, request.ifMatch));
+      },
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: '/v1/webhook_endpoints/:id',
+      operationId: 'deleteWebhookEndpoint',
+      tag: 'Webhooks',
+      summary: 'Delete a webhook endpoint',
+      description: 'What is still waiting to be sent to it is dropped.',
+      scope: 'webhooks:write',
+      ids: { id: 'webhook_endpoint' },
+      success: { status: 204, description: 'The endpoint is gone.' },
+      errors: [],
+      handle: (request) => submit(lane, deleteWebhookEndpoint(envelope(request, deleted), request.ids.id as string)),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/v1/webhook_endpoints/:id/rotate_secret',
+      operationId: 'rotateWebhookSecret',
+      tag: 'Webhooks',
+      summary: 'Give a webhook endpoint a new secret',
+      description: 'Until the overlap ends, deliveries are signed with the old secret too, so that a receiver can change over without a gap.',
+      scope: 'webhooks:write',
+      ids: { id: 'webhook_endpoint' },
+      body: webhookSecretRotate,
+      bodyExample: { overlap_seconds: 3600 },
+      success: { status: 200, description: 'The endpoint with its new secret.', schema: webhookEndpointWithSecretResource, example: webhookEndpointWithSecretExample },
+      errors: ['idempotency_key_reused'],
+      idempotent: true,
+      versioned: true,
+      async handle(request) {
+        const id = request.ids.id as string;
+        const secret = makeSigningSecret();
+        const overlapMs = request.body.overlap_seconds * 1000;
+        const command = rotateWebhookSecret(envelope(request, withSecret(200, secret)), id, sealSigningSecret(secret, id), overlapMs);
+        return submit(lane, command);
+      },
+    }),
+  ];
+}

@@ -1,0 +1,139 @@
+// The HTTP server: the framework with its limits set, the routes mounted, the pages of the documentation, health, and every error answered.
+// Knows no resource; what it serves is handed in. Logs failures only, never a header, query or body.
+
+import { randomFillSync } from 'node:crypto';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import Fastify, { type FastifyHttpOptions, type FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import type { Refusal } from '../domain/errors.ts';
+import { registerDocs } from './docs.ts';
+import { mountRoutes, NO_HOST } from './mount.ts';
+import { type Authentication, rateLimitPolicy } from './plugins/authenticate.ts';
+import { createClientErrorHandler, createConnectHandler } from './plugins/client-errors.ts';
+import { createRequestIds, createResponder, type Exchange, exchangeOf, type Responder } from './plugins/respond.ts';
+import { createPathTable, judgeUnmatched, type PathTable } from './plugins/unmatched.ts';
+import type { Route } from './route.ts';
+
+export interface ServerOptions extends Authentication {
+  readonly routes: readonly Route[];
+  /** The OpenAPI document, served as it is. */
+  readonly document: object;
+  /** Why the service cannot take writes right now; null when it can. */
+  readonly unreadyReason: () => Promise<string | null>;
+  readonly log: Logger;
+  readonly timeouts?: Partial<Timeouts>;
+}
+
+export interface Timeouts {
+  /** From the first byte of a request to the last one of its headers, and of its body. */
+  readonly headersMs: number;
+  readonly requestMs: number;
+  /** How long an idle connection is kept. Longer than the 60 s of common load balancers, which must be the ones to close. */
+  readonly keepAliveMs: number;
+  /** How often the two above are checked. */
+  readonly checkIntervalMs: number;
+}
+
+const defaultTimeouts: Timeouts = { headersMs: 10_000, requestMs: 30_000, keepAliveMs: 65_000, checkIntervalMs: 2_000 };
+
+/** All headers together; the request line counts with them, and so this bounds the path too. */
+const MAX_HEADER_BYTES = 16 * 1024;
+
+const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY'];
+
+export function buildServer(options: ServerOptions): FastifyInstance {
+  const requestId = createRequestIds(options.now(), (bytes) => void randomFillSync(bytes));
+  const paths = createPathTable();
+  let draining = false;
+  const respond = createResponder({
+    log: options.log,
+    rateLimitPolicy: rateLimitPolicy(options.limits.limitPerMinute),
+    isDraining: () => draining,
+  });
+  const app = Fastify({
+    ...httpOptions({ ...defaultTimeouts, ...options.timeouts }),
+    genReqId: requestId,
+    // An error of the framework's own router: the path is not percent-encoded UTF-8.
+    frameworkErrors: (_error, request, reply) => respond.refuse(exchangeOf(request, reply), BAD_PATH),
+    clientErrorHandler: createClientErrorHandler(paths, requestId),
+  });
+  // The framework reads no body: the mounted routes do, once they know who is calling.
+  for (const method of METHODS) app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
+  app.addHook('preClose', (done) => {
+    draining = true;
+    done();
+  });
+  app.addHook('onRoute', (route) => paths.add(route.method, route.url));
+  app.setNotFoundHandler((request, reply) => answerUnmatched(paths, respond, exchangeOf(request, reply)));
+  app.setErrorHandler((error, request, reply) => respond.fail(exchangeOf(request, reply), error));
+  listenForOddities(app, respond, requestId);
+  mountHealth(app, options, respond);
+  registerDocs(app, options.document);
+  mountRoutes(app, options.routes, { ...options, respond });
+  return app;
+}
+
+const BAD_PATH: Refusal = { code: 'malformed_request', detail: 'The path is not percent-encoded UTF-8.' };
+
+function httpOptions({ headersMs, requestMs, keepAliveMs, checkIntervalMs }: Timeouts): FastifyHttpOptions<Server> {
+  return {
+    logger: false,
+    requestTimeout: requestMs,
+    keepAliveTimeout: keepAliveMs,
+    // While closing, requests on open connections are still served: the client cannot know better.
+    return503OnClosing: false,
+    routerOptions: {
+      // Any id of the wrong length is answered by the route, after the key was checked.
+      maxParamLength: MAX_HEADER_BYTES,
+      // The routes read the query themselves, and strictly.
+      querystringParser: () => NO_QUERY,
+    },
+    http: {
+      requestTimeout: requestMs,
+      headersTimeout: headersMs,
+      connectionsCheckingInterval: checkIntervalMs,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      // Refused here with a full problem; Node's own answer has no body.
+      requireHostHeader: false,
+      // Two Authorization headers become one that cannot be read, where otherwise the second would be dropped in silence.
+      joinDuplicateHeaders: true,
+    },
+  };
+}
+
+const NO_QUERY = Object.freeze({});
+
+function answerUnmatched(paths: PathTable, respond: Responder, exchange: Exchange): void {
+  const { request } = exchange;
+  if (request.headers.host === undefined && request.httpVersion === '1.1') return respond.refuse(exchange, NO_HOST);
+  const { allow, refusal } = judgeUnmatched(paths, request.method ?? 'GET', request.url ?? '/');
+  if (refusal !== null) respond.refuse(exchange, refusal, allow === null ? {} : { allow });
+  else respond.send(exchange, 204, null, { Allow: allow });
+}
+
+/** Events of Node's server for which it would otherwise answer by itself, or not at all. */
+function listenForOddities(app: FastifyInstance, respond: Responder, requestId: () => string): void {
+  const { server } = app;
+  server.on('connect', createConnectHandler(requestId));
+  // 100 Continue is sent by the route when it wants the body, so that a refusal saves the client the upload.
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => server.emit('request', request, response));
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    const exchange = { request, response, requestId: requestId(), rateLimit: null, bodyRead: false };
+    respond.refuse(exchange, { code: 'malformed_request', detail: 'The only Expect this server meets is 100-continue.' });
+  });
+}
+
+/** For load balancers and supervisors: no key, no limit, nothing of the inside. */
+function mountHealth(app: FastifyInstance, { unreadyReason }: ServerOptions, respond: Responder): void {
+  app.get('/healthz', (request, reply) => respond.send(exchangeOf(request, reply), 200, '{"status":"ok"}'));
+  app.get('/readyz', (request, reply) => {
+    const exchange = exchangeOf(request, reply);
+    unreadyReason().then(
+      (reason) => {
+        if (reason === null) respond.send(exchange, 200, '{"status":"ready"}');
+        else respond.refuse(exchange, { code: 'overloaded', detail: `Not ready: ${reason}.` });
+      },
+      (error: unknown) => respond.fail(exchange, error),
+    );
+  });
+}

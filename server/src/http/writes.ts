@@ -1,0 +1,33 @@
+// What every write route shares: handing a command to the lane and wording its answer. Decides nothing.
+
+import type { Envelope, Outcome, StoredAnswer } from '../commands/command.ts';
+import type { Command } from '../commands/command.ts';
+import type { Lane } from '../commands/lane.ts';
+import type { Refusal } from '../domain/errors.ts';
+import type { Uuid } from '../domain/ids.ts';
+import type { Answer, RouteRequest } from './route.ts';
+
+/** What write routes are handed by the composition root. */
+export interface Writes {
+  readonly lane: Lane;
+  readonly clock: () => Date;
+  readonly newId: () => Uuid;
+  readonly makeKeySecret: () => string;
+  readonly makeSigningSecret: () => string;
+  /** Encrypts a signing secret for the endpoint with this id alone. */
+  readonly sealSigningSecret: (secret: string, endpointId: Uuid) => string;
+}
+
+export function envelope<Result>(request: RouteRequest<unknown, unknown>, render: (result: Result) => StoredAnswer): Envelope<Result> {
+  return { workspaceId: request.caller.workspaceId, keyId: request.caller.keyId, idempotency: request.idempotency, render };
+}
+
+export async function submit<Result>(lane: Lane, command: Command<Result>): Promise<Answer | Refusal> {
+  const outcome: Outcome = await lane.submit(command);
+  if ('code' in outcome) return outcome;
+  return { status: outcome.status, headers: outcome.headers, body: outcome.body === '' ? null : outcome.body };
+}
+
+export function etag(version: number): Record<string, string> {
+  return { etag: `"${version}"` };
+}

@@ -1,0 +1,139 @@
+#!/usr/bin/env node
+// The command line. Reads arguments, calls one function, prints what came of it; holds no logic of the service.
+
+import { readFileSync } from 'node:fs';
+import { Command, InvalidArgumentError } from 'commander';
+import { ConfigurationError, type Config, readConfig } from './config.ts';
+import { DirectoryInUse } from './store/directory-lock.ts';
+import { type OperationName, type Operations, OperatorError } from './operations/operations.ts';
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
+const say = (line = ''): void => {
+  process.stdout.write(`${line}\n`);
+};
+
+const program = new Command('tranche')
+  .description('Work that is paid by milestone: the API, its webhooks and its books.')
+  .version(version)
+  .addHelpText('after', '\nConfiguration is read from the environment; docs/reference/configuration.md lists it.\n"npm run tranche -- <command>" runs a command without a global install.');
+
+program
+  .command('serve')
+  .description('serve the API, with the embedded database or with DATABASE_URL')
+  .action(async () => {
+    const { serve } = await import('./serve.ts');
+    await serve(readConfig(process.env), version, say);
+  });
+
+program
+  .command('migrate')
+  .description('bring the database up to date and stop (serve does so by itself)')
+  .action(async () => {
+    const { openStore } = await import('./compose.ts');
+    const store = await openStore(readConfig(process.env));
+    try {
+      say(store.applied.length === 0 ? 'The database is up to date.' : `Applied: ${store.applied.join(', ')}.`);
+    } finally {
+      await store.close();
+    }
+  });
+
+const keys = program.command('keys').description('create, list and revoke API keys');
+
+keys
+  .command('create')
+  .description('create an API key and show its secret once')
+  .requiredOption('--name <name>', 'what people call it')
+  .option('--scopes <list>', 'comma-separated scopes; every scope when left out', (text) => text.split(',').map((scope) => scope.trim()))
+  .option('--expires-at <time>', 'when it stops working, such as 2027-01-31T00:00:00Z')
+  .option('--workspace <id>', 'wsp_…; the default workspace when left out')
+  .option('--json', 'print JSON')
+  .action(async ({ name, scopes, expiresAt, workspace, json }) => {
+    const key = await operate('createKey', { name, scopes, expires_at: expiresAt, workspace });
+    if (json) say(JSON.stringify(key, null, 2));
+    else say(`${key.secret}\n\nThat is the key "${key.name}" (${key.id}). It is shown this once and cannot be read again.`);
+  });
+
+keys
+  .command('list')
+  .description('list API keys, oldest first')
+  .option('--workspace <id>', 'wsp_…; the default workspace when left out')
+  .option('--json', 'print JSON')
+  .action(async ({ workspace, json }) => {
+    const rows = await operate('listKeys', { workspace });
+    if (json) say(JSON.stringify(rows, null, 2));
+    else if (rows.length === 0) say('There are no keys. Make one with: tranche keys create --name <name>');
+    else for (const row of rows) say(`${row.id}  ${row.status.padEnd(7)}  ${`${row.hint}…`.padEnd(14)}  ${row.name}`);
+  });
+
+keys
+  .command('revoke')
+  .description('revoke an API key: from then on nothing can be done with it')
+  .argument('<id>', 'key_…, as "keys list" shows it')
+  .option('--workspace <id>', 'wsp_…; the default workspace when left out')
+  .action(async (id: string, { workspace }) => {
+    const key = await operate('revokeKey', { id, workspace });
+    say(`Revoked ${key.id} ("${key.name}").`);
+  });
+
+program
+  .command('verify')
+  .description('prove the books: hash chain, ledger, numbers and invoices of every workspace')
+  .option('--expect <seq:hash>', 'a head noted earlier that the log must still hold; may be repeated', collectHeads, [])
+  .option('--json', 'print JSON')
+  .action(async ({ expect, json }) => {
+    const reports = await operate('verify', { expect }, (line) => process.stderr.write(`${line}\n`));
+    if (json) say(JSON.stringify(reports, null, 2));
+    else {
+      const { describeReport } = await import('./operations/describe-report.ts');
+      for (const report of reports) say(describeReport(report));
+    }
+    if (reports.some((report) => report.faultsInAll > 0)) process.exitCode = 1;
+  });
+
+program
+  .command('doctor')
+  .description('check this machine, the configuration and the database, and say what to mend')
+  .action(async () => {
+    const { examine } = await import('./operations/doctor.ts');
+    const findings = await examine(process.env, version);
+    for (const { ok, what, fix } of findings) {
+      say(`${ok ? 'ok  ' : 'MEND'}  ${what}`);
+      if (fix !== undefined) say(`      ${fix}`);
+    }
+    if (findings.some((finding) => !finding.ok)) process.exitCode = 1;
+  });
+
+function collectHeads(text: string, before: readonly string[]): string[] {
+  if (!/^(wsp_[0-9a-z]{26}:)?\d+:[0-9a-f]{64}$/.test(text)) throw new InvalidArgumentError('It must look like 1234:9f86d081…, as verify prints it.');
+  return [...before, text];
+}
+
+/** Carries an operation out: in the serving process that holds the embedded database, or else right here. */
+async function operate<Name extends OperationName>(
+  name: Name,
+  input: unknown,
+  onProgress: (line: string) => void = () => {},
+): Promise<Awaited<ReturnType<Operations[Name]>>> {
+  const config: Config = readConfig(process.env);
+  if (config.DATABASE_URL === undefined) {
+    const { callControlSocket, controlSocketPath } = await import('./operations/control-socket.ts');
+    const answer = await callControlSocket(controlSocketPath(config.DATA_DIR), name, input, onProgress);
+    if (answer !== undefined) return answer;
+  }
+  const { openStore } = await import('./compose.ts');
+  const store = await openStore(config);
+  try {
+    return (await store.operations[name](input, onProgress)) as Awaited<ReturnType<Operations[Name]>>;
+  } finally {
+    await store.close();
+  }
+}
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  const expected = error instanceof ConfigurationError || error instanceof OperatorError || error instanceof DirectoryInUse;
+  process.stderr.write(`${expected ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,71 @@
+// The event log on the wire: the resource, the query of its list (ascending by sequence number), and the presenter.
+// Read only. What a webhook carries is in webhook-payloads.ts.
+
+import { z } from 'zod';
+import { allEventTypes, type Event } from '../domain/event.ts';
+import { encodeId } from '../domain/ids.ts';
+import { limitField, listOf } from './lists.ts';
+import { countField, exampleId, idField, timestamp, wanted } from './text.ts';
+
+export const eventType = z
+  .enum(allEventTypes, wanted(`one of ${allEventTypes.join(', ')}`))
+  .meta({ id: 'EventType', description: 'The kind of event.' });
+
+export const eventExample = {
+  id: exampleId('event', 6),
+  object: 'event' as const,
+  seq: 4,
+  type: 'payment.released' as const,
+  created_at: '2026-03-21T08:00:00.000Z',
+  data: { projectId: exampleId('project'), milestoneId: exampleId('milestone', 2), amount: 150000, currency: 'USD' },
+};
+
+export const eventResource = z
+  .object({
+    id: idField('event', 'Also the `webhook-id` header of its deliveries.'),
+    object: z.literal('event'),
+    seq: countField('Its place in the workspace: 1, 2, 3 … in the order of commits, without a gap.', 1),
+    type: eventType,
+    created_at: timestamp('When it happened.'),
+    data: z.record(z.string(), z.unknown()).meta({ description: 'The payload: exactly the `data` that webhooks carry for this type.' }),
+  })
+  .meta({ id: 'Event', description: 'Something that happened. Events are never changed and never removed.', example: eventExample });
+
+export function presentEvent(event: Event): z.output<typeof eventResource> {
+  const { data } = JSON.parse(event.body) as { data: Record<string, unknown> };
+  return {
+    id: encodeId('event', event.id),
+    object: 'event',
+    seq: event.seq,
+    type: event.type,
+    created_at: event.createdAt.toISOString(),
+    data,
+  };
+}
+
+export const eventList = listOf('EventList', eventResource, eventExample, {
+  description: 'One page of the event log, oldest first.',
+  nextCursor: 'The value of `after_seq` for the next page; null on the last page.',
+  example: '4',
+});
+
+const SEQUENCE = 'a sequence number: 0, or the seq of an event';
+
+export const eventListQuery = z.strictObject({
+  limit: limitField,
+  after_seq: z
+    .string({ error: `Must be ${SEQUENCE}, given once.` })
+    .transform((text, context): number => {
+      const seq = /^\d{1,16}$/.test(text) ? Number(text) : -1;
+      if (Number.isSafeInteger(seq) && seq >= 0) return seq;
+      context.issues.push({ code: 'invalid_format', format: 'sequence', input: text, message: `Must be ${SEQUENCE}.` });
+      return z.NEVER;
+    })
+    .default(0)
+    .meta({
+      type: 'integer',
+      format: 'int64',
+      minimum: 0,
+      description: 'Return the events after this sequence number, oldest first. Remember the last one you handled and ask on from there. Default: 0, the beginning.',
+    }),
+});

@@ -1,0 +1,127 @@
+// Serves until told to stop: opens the store, sets up what an empty database lacks, listens, and says how to begin.
+// Holds no logic of requests; compose.ts wires those.
+
+import type { Server } from 'node:http';
+import type { Logger } from 'pino';
+import { composeService, createLog, newId, openStore, type Service, type Store } from './compose.ts';
+import { type Config, ConfigurationError, isLoopback } from './config.ts';
+import { type ApiKey, hashKeySecret, keyHint, makeKeySecret, refuseKey } from './domain/api-key.ts';
+import { GENESIS_HASH } from './domain/event.ts';
+import type { Uuid } from './domain/ids.ts';
+import { allScopes } from './domain/scopes.ts';
+import { randomFillSync } from 'node:crypto';
+import { controlSocketPath, serveControlSocket } from './operations/control-socket.ts';
+import { setUpWorkspace } from './store/workspaces.ts';
+
+/** How long a stop may take before it is forced: supervisors commonly wait for 30 s. */
+const STOP_TIMEOUT_MS = 25_000;
+
+type Say = (line?: string) => void;
+
+export async function serve(config: Config, version: string, say: Say): Promise<void> {
+  const log = createLog(config);
+  const store = await openStore(config, log);
+  const firstSecret = await setUp(store, config);
+  const service = composeService(store, config, version, log);
+  const control = config.DATABASE_URL === undefined ? await openControl(store, config, log) : null;
+  await service.start();
+  await service.app.listen({ host: config.HOST, port: config.PORT }).catch(async (error: NodeJS.ErrnoException) => {
+    await stop(service, control);
+    if (error.code === 'EADDRINUSE') throw new ConfigurationError(`Port ${config.PORT} is in use. Choose another one: PORT=8081 npm start`);
+    throw error;
+  });
+  const address = service.app.server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : config.PORT;
+  greet(config, version, port, firstSecret, say);
+  log.info({ host: config.HOST, port, database: store.database.kind }, 'serving');
+  stopOnSignals(service, control, log);
+}
+
+/** Makes the default workspace and the keys where they are missing. Returns the first key's secret when it was made just now. */
+async function setUp(store: Store, config: Config): Promise<string | null> {
+  const now = new Date();
+  const firstSecret = makeKeySecret((bytes) => randomFillSync(bytes));
+  const key = (workspaceId: Uuid, name: string, secret: string): ApiKey => ({
+    id: newId(),
+    workspaceId,
+    name,
+    hash: hashKeySecret(secret),
+    hint: keyHint(secret),
+    scopes: allScopes,
+    expiresAt: null,
+    revokedAt: null,
+    createdAt: now,
+  });
+  const configured = config.TRANCHE_API_KEY;
+  const result = await setUpWorkspace(store.database, {
+    workspace: { id: newId(), name: 'Default', defaultCurrency: 'USD', createdAt: now },
+    genesisHash: GENESIS_HASH,
+    firstKey: (workspaceId) => key(workspaceId, 'First key', firstSecret),
+    configuredKey: configured === undefined ? null : (workspaceId) => key(workspaceId, 'TRANCHE_API_KEY', configured),
+  });
+  if (result.configuredKey !== null && refuseKey(result.configuredKey, now) !== null) {
+    throw new ConfigurationError('TRANCHE_API_KEY names a key that was revoked or has expired. Set another one; this one stays invalid.');
+  }
+  return result.madeFirstKey ? firstSecret : null;
+}
+
+async function openControl(store: Store, config: Config, log: Logger): Promise<Server | null> {
+  const control = await serveControlSocket(controlSocketPath(config.DATA_DIR), store.operations, (error) => log.error({ err: error }, 'control socket'));
+  if (control === null) log.warn('the path of DATA_DIR is too long for a control socket: "tranche keys" cannot reach this server');
+  return control;
+}
+
+function greet(config: Config, version: string, port: number, firstSecret: string | null, say: Say): void {
+  const host = config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST;
+  const url = `http://${host}:${port}`;
+  say();
+  say(`  Tranche ${version} serves at ${url}`);
+  say(`  Database   ${config.DATABASE_URL === undefined ? `embedded, in ${config.DATA_DIR}` : 'PostgreSQL (DATABASE_URL)'}`);
+  say(`  Reference  ${url}/docs`);
+  if (firstSecret !== null) {
+    say();
+    say('  Your first API key. It is shown this once; keep it:');
+    say();
+    say(`    ${firstSecret}`);
+    say();
+    say('  Try it:');
+    say();
+    say(`    curl ${url}/v1/projects \\`);
+    say(`      -H "Authorization: Bearer ${firstSecret}" \\`);
+    say('      -H "Content-Type: application/json" \\');
+    say(`      -d '{"name":"Website","client_id":"acme"}'`);
+    say();
+    say('  The whole story, told by a program:  npm run demo');
+  } else if (config.TRANCHE_API_KEY === undefined) say('  Keys       npm run tranche -- keys create --name mine');
+  if (!isLoopback(config.HOST)) say('  Others can reach this address: put TLS in front of it.');
+  say();
+}
+
+function stopOnSignals(service: Service, control: Server | null, log: Logger): void {
+  let stopping = false;
+  const onSignal = (signal: NodeJS.Signals): void => {
+    if (stopping) return;
+    stopping = true;
+    log.info({ signal }, 'stopping: what was accepted is finished first');
+    const forced = setTimeout(() => {
+      log.error('the stop took too long and is forced');
+      process.exit(1);
+    }, STOP_TIMEOUT_MS);
+    forced.unref();
+    stop(service, control).then(
+      () => log.info('stopped'),
+      (error: unknown) => {
+        log.error({ err: error }, 'the stop failed');
+        process.exitCode = 1;
+      },
+    );
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+}
+
+async function stop(service: Service, control: Server | null): Promise<void> {
+  control?.close();
+  control?.closeAllConnections();
+  await service.stop();
+}

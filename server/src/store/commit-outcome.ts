@@ -1,0 +1,73 @@
+// What became of a transaction whose COMMIT was sent and never answered: asks the database by the transaction's id, on fresh connections.
+// Never guesses: what cannot be learned is said to be unknown.
+
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Log } from './log.ts';
+import { describe, runStatement, toPortError } from './statements.ts';
+import { DatabaseError } from './database.ts';
+import type pg from 'pg';
+
+/** How long to ask: a database that restarts needs some seconds, and an unanswered client must not wait for ever. */
+const ASK_FOR_MS = 20_000;
+const ASK_EVERY_MS = 200;
+
+export type CommitOutcome = 'committed' | 'aborted' | 'unknown';
+
+/**
+ * A mark that changes whenever the server has crashed, is another one, or had its statistics reset: recovery discards them. After a crash
+ * an id that was never flushed is given out again, so that `committed` may then speak of somebody else's transaction.
+ */
+export const SERVER_MARK = `coalesce((select extract(epoch from stats_reset)::text from pg_stat_bgwriter), '')`;
+
+const askText = `select pg_xact_status($1::xid8) as status, ${SERVER_MARK} as mark`;
+
+// The server may not have noticed yet that its client is gone. Ending the session settles the matter: if COMMIT has not arrived, it never will.
+const endHolderText =
+  'select pg_terminate_backend(pid) from pg_stat_activity ' +
+  "where backend_xid = ($1::xid8)::xid and state = 'idle in transaction' and usename = current_user";
+
+export interface LostCommit {
+  readonly xid: string;
+  /** The server's mark as it was when the lost connection was opened. */
+  readonly mark: string;
+}
+
+/** Opens a connection that is ready for statements; the caller ends it. */
+export type Connect = () => Promise<pg.Client>;
+
+export async function learnOutcome(connect: Connect, lost: LostCommit, log: Log): Promise<CommitOutcome> {
+  const until = performance.now() + ASK_FOR_MS;
+  while (performance.now() < until) {
+    let client: pg.Client | null = null;
+    try {
+      client = await connect();
+      while (performance.now() < until) {
+        const outcome = await ask(client, lost);
+        if (outcome !== 'in progress') return outcome;
+        await wait(ASK_EVERY_MS);
+      }
+    } catch (error) {
+      const reason = toPortError(error);
+      // The id is ahead of the counter: the server crashed and lost it, and with it the transaction.
+      if (reason instanceof DatabaseError && reason.sqlstate === '22023') return 'aborted';
+      log.warn({ xid: lost.xid, reason: describe(reason) }, 'Cannot learn yet whether a commit took effect; asking again');
+      await wait(ASK_EVERY_MS);
+    } finally {
+      await client?.end().catch(() => undefined);
+    }
+  }
+  return 'unknown';
+}
+
+async function ask(client: pg.Client, lost: LostCommit): Promise<CommitOutcome | 'in progress'> {
+  const rows = await runStatement<{ status: string | null; mark: string }>(client, false, askText, [lost.xid]);
+  const status = rows[0]?.status ?? null;
+  const sameRun = rows[0]?.mark === lost.mark;
+  if (status === 'aborted') return 'aborted';
+  if (status === 'committed') return sameRun ? 'committed' : 'unknown';
+  if (status !== 'in progress') return 'unknown';
+  // Given out again after a crash, so the one we lost did not commit.
+  if (!sameRun) return 'aborted';
+  await runStatement(client, false, endHolderText, [lost.xid]);
+  return 'in progress';
+}

@@ -1,0 +1,105 @@
+// Every SQL statement that reads deliveries and their attempts for people. Each says which index it relies on.
+// Claims and writes nothing: that is the business of the queue.
+
+import type { Delivery, DeliveryAttempt, DeliveryStatus } from '../domain/delivery.ts';
+import type { EventType } from '../domain/event.ts';
+import type { Uuid } from '../domain/ids.ts';
+import type { Queryable } from './database.ts';
+import { defineList, equals, oneOf, type Page, type Source } from './lists.ts';
+
+interface DeliveryRow {
+  workspace_id: Uuid;
+  id: Uuid;
+  endpoint_id: Uuid;
+  event_id: Uuid;
+  event_type: EventType;
+  event_seq: bigint;
+  status: DeliveryStatus;
+  attempts: number;
+  next_attempt_at: Date | null;
+  created_at: Date;
+  completed_at: Date | null;
+}
+
+function readDelivery(row: DeliveryRow): Delivery {
+  return {
+    workspaceId: row.workspace_id,
+    id: row.id,
+    endpointId: row.endpoint_id,
+    eventId: row.event_id,
+    eventType: row.event_type,
+    eventSeq: Number(row.event_seq),
+    status: row.status,
+    attempts: row.attempts,
+    nextAttemptAt: row.next_attempt_at,
+    createdAt: row.created_at,
+    completedAt: row.completed_at,
+  };
+}
+
+/** Each delivery with the id and type of its event: one look-up by the primary key of events (workspace_id, seq), forced by the lateral limit. */
+export const deliverySource: Source<Delivery> = {
+  select:
+    't.workspace_id, t.id, t.endpoint_id, e.id as event_id, e.type as event_type, t.event_seq, t.status, t.attempts, t.next_attempt_at, ' +
+    't.created_at, t.completed_at',
+  table: 'deliveries',
+  join: 'cross join lateral (select x.id, x.type from events x where x.workspace_id = t.workspace_id and x.seq = t.event_seq limit 1) e',
+  fromRow: (row) => readDelivery(row as unknown as DeliveryRow),
+};
+
+export interface DeliveryFilters {
+  readonly endpointId: Uuid;
+  readonly status?: DeliveryStatus | undefined;
+}
+
+/** The deliveries to an endpoint: deliveries_by_endpoint (workspace_id, endpoint_id, id); the failed ones deliveries_failed, of the same columns. */
+export const listDeliveries = defineList<Delivery, DeliveryFilters>({
+  source: deliverySource,
+  conditions: {
+    endpointId: equals('t.endpoint_id'),
+    status: oneOf({
+      pending: "t.status = 'pending'",
+      succeeded: "t.status = 'succeeded'",
+      failed: "t.status = 'failed'",
+      cancelled: "t.status = 'cancelled'",
+    }),
+  },
+});
+
+interface AttemptRow {
+  number: number;
+  started_at: Date;
+  duration_ms: number;
+  status_code: number | null;
+  error: string | null;
+  response_body: string | null;
+}
+
+const attemptsText =
+  'select number, started_at, duration_ms, status_code, error, response_body from delivery_attempts ' +
+  'where workspace_id = $1 and delivery_id = $2 and number < $3 order by number desc limit $4';
+
+/** More attempts than any delivery has. */
+const PAST_THE_LAST = 2_147_483_647;
+
+/** The attempts of a delivery before one of them, latest first: the primary key (workspace_id, delivery_id, number). */
+export async function listAttempts(
+  queryable: Queryable,
+  workspaceId: Uuid,
+  deliveryId: Uuid,
+  page: { readonly limit: number; readonly before?: number | undefined },
+): Promise<Page<DeliveryAttempt>> {
+  const parameters = [workspaceId, deliveryId, page.before ?? PAST_THE_LAST, page.limit + 1];
+  const rows = await queryable.query<AttemptRow>(attemptsText, parameters);
+  const hasMore = rows.length > page.limit;
+  if (hasMore) rows.length = page.limit;
+  const records = rows.map((row) => ({
+    number: row.number,
+    startedAt: row.started_at,
+    durationMs: row.duration_ms,
+    statusCode: row.status_code,
+    error: row.error,
+    responseBody: row.response_body,
+  }));
+  return { records, hasMore };
+}

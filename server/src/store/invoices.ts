@@ -1,0 +1,68 @@
+// Every SQL statement on invoices. Each says which index or lock it relies on.
+
+import type { Uuid } from '../domain/ids.ts';
+import type { Invoice, InvoiceLine, InvoicePaymentStatus, InvoiceStatus } from '../domain/invoice.ts';
+import { type Condition, defineList, equals, oneOf, tableSource } from './lists.ts';
+import { columnTypes, defineTable } from './tables.ts';
+
+/** A line as JSON holds it: the amount as text, since a JSON number would pass through a float. */
+interface StoredLine {
+  milestone_id: string;
+  description: string;
+  amount_minor: string;
+}
+
+const writeLines = (lines: readonly InvoiceLine[]): StoredLine[] =>
+  lines.map((line) => ({ milestone_id: line.milestoneId, description: line.description, amount_minor: line.amountMinor.toString() }));
+const readLines = (lines: StoredLine[]): InvoiceLine[] =>
+  lines.map((line) => ({ milestoneId: line.milestone_id, description: line.description, amountMinor: BigInt(line.amount_minor) }));
+
+export const invoiceTable = defineTable<Invoice>('invoices', {
+  workspaceId: { column: 'workspace_id', type: 'uuid' },
+  id: { column: 'id', type: 'uuid' },
+  number: columnTypes.count('number'),
+  projectId: { column: 'project_id', type: 'uuid' },
+  milestoneId: { column: 'milestone_id', type: 'uuid' },
+  paymentId: { column: 'payment_id', type: 'uuid' },
+  clientId: { column: 'client_id', type: 'text' },
+  status: { column: 'status', type: 'text' },
+  paymentStatus: { column: 'payment_status', type: 'text' },
+  lines: { column: 'lines', type: 'jsonb', write: writeLines, read: readLines as (value: never) => InvoiceLine[] },
+  subtotalMinor: { column: 'subtotal_minor', type: 'bigint' },
+  taxMinor: { column: 'tax_minor', type: 'bigint' },
+  totalMinor: { column: 'total_minor', type: 'bigint' },
+  currency: { column: 'currency', type: 'text' },
+  paidAt: { column: 'paid_at', type: 'timestamptz(3)' },
+  createdAt: { column: 'created_at', type: 'timestamptz(3)' },
+});
+
+export const invoiceSource = tableSource(invoiceTable);
+
+export interface InvoiceFilters {
+  readonly status?: InvoiceStatus | undefined;
+  readonly paymentStatus?: InvoicePaymentStatus | undefined;
+  readonly projectId?: Uuid | undefined;
+  readonly clientId?: string | undefined;
+  readonly milestoneId?: Uuid | undefined;
+}
+
+// No index begins with the milestone: its project is looked up by the primary key, and the invoices of that project are few.
+const ofMilestone: Condition<Uuid> = (milestoneId, bind) => {
+  const id = bind(milestoneId);
+  return `t.project_id = (select m.project_id from milestones m where m.workspace_id = $1 and m.id = ${id}) and t.milestone_id = ${id}`;
+};
+
+/**
+ * The invoices of a workspace: the primary key (workspace_id, id); of a project or milestone invoices_by_project, of a client
+ * invoices_by_client, both with the id at their end; the unpaid ones invoices_unpaid (workspace_id, id).
+ */
+export const listInvoices = defineList<Invoice, InvoiceFilters>({
+  source: invoiceSource,
+  conditions: {
+    status: equals('t.status'),
+    paymentStatus: oneOf({ unpaid: "t.payment_status = 'unpaid'", paid: "t.payment_status = 'paid'" }),
+    projectId: equals('t.project_id'),
+    clientId: equals('t.client_id'),
+    milestoneId: ofMilestone,
+  },
+});

@@ -1,0 +1,44 @@
+// Every SQL statement on payments. Each says which index or lock it relies on.
+
+import type { Uuid } from '../domain/ids.ts';
+import type { Payment, PaymentStatus } from '../domain/payment.ts';
+import { defineList, equals, oneOf, tableSource } from './lists.ts';
+import { defineTable } from './tables.ts';
+
+export const paymentTable = defineTable<Payment>('payments', {
+  workspaceId: { column: 'workspace_id', type: 'uuid' },
+  id: { column: 'id', type: 'uuid' },
+  projectId: { column: 'project_id', type: 'uuid' },
+  milestoneId: { column: 'milestone_id', type: 'uuid' },
+  invoiceId: { column: 'invoice_id', type: 'uuid' },
+  clientId: { column: 'client_id', type: 'text' },
+  payeeId: { column: 'payee_id', type: 'text' },
+  amountMinor: { column: 'amount_minor', type: 'bigint' },
+  currency: { column: 'currency', type: 'text' },
+  status: { column: 'status', type: 'text' },
+  releasedAt: { column: 'released_at', type: 'timestamptz(3)' },
+  createdAt: { column: 'created_at', type: 'timestamptz(3)' },
+});
+
+export const paymentSource = tableSource(paymentTable);
+
+export interface PaymentFilters {
+  readonly status?: PaymentStatus | undefined;
+  readonly projectId?: Uuid | undefined;
+  readonly clientId?: string | undefined;
+  readonly milestoneId?: Uuid | undefined;
+}
+
+/**
+ * The payments of a workspace: the primary key (workspace_id, id); of a project payments_by_project, of a client payments_by_client, both
+ * with the id at their end; of a milestone payments_one_per_milestone; the pending ones payments_pending (workspace_id, id).
+ */
+export const listPayments = defineList<Payment, PaymentFilters>({
+  source: paymentSource,
+  conditions: {
+    status: oneOf({ pending: "t.status = 'pending'", released: "t.status = 'released'" }),
+    projectId: equals('t.project_id'),
+    clientId: equals('t.client_id'),
+    milestoneId: equals('t.milestone_id'),
+  },
+});

@@ -1,0 +1,175 @@
+// The port to the embedded PostgreSQL (PGlite): one process, one connection, real fsync, a lock on the directory.
+// Everything takes its turn on that connection, so that a statement can never slip into another's transaction.
+
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { PGlite } from '@electric-sql/pglite';
+import pg from 'pg';
+import { CommitUnknown, type Database, DatabaseUnavailable, type Migration, type Queryable } from './database.ts';
+import { lockDirectory } from './directory-lock.ts';
+import { DurableNodeFS, fsyncDirectory, fsyncTree } from './durable-fs.ts';
+import type { Log } from './log.ts';
+import { applyMigrations } from './migrations.ts';
+import { PgliteStream } from './pglite-stream.ts';
+import { describe, runScript, runStatement } from './statements.ts';
+import { runTransaction, type Session } from './transaction.ts';
+import { Turns } from './turns.ts';
+import { valueTypes } from './values.ts';
+
+/** PGlite starts PostgreSQL with `-F`, which turns fsync off. Of the methods to sync the log only `fsync` reaches our file system. */
+const durableParameters = [...PGlite.defaultStartParams.filter((parameter) => parameter !== '-F'), '-c', 'wal_sync_method=fsync'];
+/** Values are read by their form, which these fix. */
+const sessionParameters = ['-c', 'timezone=UTC', '-c', 'datestyle=ISO'];
+const memoryParameters = [...PGlite.defaultStartParams, '-c', 'shared_buffers=16MB'];
+
+const DATABASE_DIRECTORY = 'postgres';
+const MEMORY = 'memory://';
+
+export interface PgliteOptions {
+  /** The database lies in a subdirectory of it. `memory://` keeps it in memory: no fsync, no lock, for tests. */
+  readonly dataDir: string;
+  readonly log: Log;
+  /** Called after each fsync, for a test to count them. */
+  readonly onFsync?: () => void;
+  /** What a database in memory begins with, as `dumpDataDir` returned it. */
+  readonly snapshot?: Blob;
+}
+
+export async function openPglite(options: PgliteOptions): Promise<Database> {
+  if (options.dataDir === MEMORY) {
+    const snapshot = options.snapshot === undefined ? {} : { loadDataDir: options.snapshot };
+    const pglite = await PGlite.create(MEMORY, { startParams: [...memoryParameters, ...sessionParameters], ...snapshot });
+    return connect(pglite, options.log, () => undefined);
+  }
+  const dataDir = resolve(options.dataDir);
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const unlock = await lockDirectory(dataDir);
+  try {
+    const directory = join(dataDir, DATABASE_DIRECTORY);
+    if (!existsSync(directory)) await createDatabase(dataDir, directory);
+    const pglite = await start(directory, options.onFsync);
+    return await connect(pglite, options.log, unlock);
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+function start(directory: string, onFsync?: () => void): Promise<PGlite> {
+  return PGlite.create({ fs: new DurableNodeFS(directory, onFsync), startParams: [...durableParameters, ...sessionParameters] });
+}
+
+/** Under another name first, so that a crash half-way leaves nothing that looks like a database. */
+async function createDatabase(dataDir: string, directory: string): Promise<void> {
+  const unfinished = `${directory}.new`;
+  rmSync(unfinished, { recursive: true, force: true });
+  const pglite = await start(unfinished);
+  await pglite.close();
+  fsyncTree(unfinished);
+  renameSync(unfinished, directory);
+  fsyncDirectory(dataDir);
+}
+
+async function connect(pglite: PGlite, log: Log, unlock: () => void): Promise<Database> {
+  const client = new pg.Client({
+    user: 'postgres',
+    database: 'postgres',
+    // Given outright, or variables of the environment that are meant for a server would be obeyed.
+    ssl: false,
+    pipeline: true,
+    types: valueTypes,
+    stream: () => new PgliteStream(pglite),
+  });
+  const database = new PgliteDatabase(pglite, client, log, unlock);
+  await client.connect();
+  return database;
+}
+
+class PgliteDatabase implements Database {
+  readonly kind = 'pglite';
+  readonly #pglite: PGlite;
+  readonly #client: pg.Client;
+  readonly #log: Log;
+  readonly #unlock: () => void;
+  readonly #session: Session;
+  readonly #turns = new Turns();
+  readonly #listeners = new Map<string, Set<(payload: string) => void>>();
+  #broken = false;
+  #closing: Promise<void> | null = null;
+
+  constructor(pglite: PGlite, client: pg.Client, log: Log, unlock: () => void) {
+    this.#pglite = pglite;
+    this.#client = client;
+    this.#log = log;
+    this.#unlock = unlock;
+    this.#session = { client, named: true, isBroken: () => this.#broken };
+    client.on('error', (error) => {
+      this.#broken = true;
+      log.error({ reason: describe(error) }, 'The embedded database has failed; a restart recovers it from its log');
+    });
+  }
+
+  query<Row>(text: string, parameters?: readonly unknown[]): Promise<Row[]> {
+    return this.#inTurn(() => runStatement<Row>(this.#client, true, text, parameters));
+  }
+
+  transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T> {
+    return this.#inTurn(async () => {
+      const outcome = await runTransaction(this.#session, 'begin isolation level read committed', work);
+      if (outcome.committed === true) return outcome.result;
+      // There is no network in between: no answer to COMMIT means that the engine has failed, and only its log knows.
+      throw new CommitUnknown('The embedded database failed at COMMIT.', { cause: outcome.cause });
+    });
+  }
+
+  /** Nobody outside the process can listen, so it never leaves it. Told later, as a notification would be. */
+  async notify(channel: string, payload: string): Promise<void> {
+    for (const onNotify of this.#listeners.get(channel) ?? []) setImmediate(onNotify, payload);
+  }
+
+  async listen(channel: string, onNotify: (payload: string) => void): Promise<() => Promise<void>> {
+    const listeners = this.#listeners.get(channel) ?? new Set();
+    this.#listeners.set(channel, listeners);
+    listeners.add(onNotify);
+    return async () => void listeners.delete(onNotify);
+  }
+
+  isListening(): boolean {
+    return this.#closing === null;
+  }
+
+  /** The directory's lock keeps other processes away, the turn other callers in this one. */
+  migrate(migrations: readonly Migration[]): Promise<string[]> {
+    return this.#inTurn(() => applyMigrations(this.#client, migrations));
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #inTurn<T>(run: () => Promise<T>): Promise<T> {
+    if (this.#closing !== null) throw new DatabaseUnavailable('The database is closed.');
+    await this.#turns.take();
+    try {
+      return await run();
+    } finally {
+      this.#turns.give();
+    }
+  }
+
+  async #close(): Promise<void> {
+    // Waits for what was accepted before.
+    await this.#turns.take();
+    try {
+      // Shortens the next start; the log alone would do.
+      if (!this.#broken) await runScript(this.#client, 'checkpoint');
+      await this.#client.end();
+      await this.#pglite.close();
+    } catch (error) {
+      this.#log.warn({ reason: describe(error) }, 'The embedded database did not close cleanly; the next start recovers it from its log');
+    } finally {
+      this.#unlock();
+    }
+  }
+}

@@ -1,0 +1,198 @@
+// The port to a PostgreSQL server: a pool of pipelined connections, one more that listens, and the truth about a lost COMMIT.
+// Knows no tables of the service but `schema_migrations`, through migrations.ts.
+
+import pg from 'pg';
+import { learnOutcome, SERVER_MARK } from './commit-outcome.ts';
+import {
+  CommitUnknown,
+  type Database,
+  DatabaseUnavailable,
+  type Migration,
+  type Queryable,
+  TransactionAborted,
+} from './database.ts';
+import type { Log } from './log.ts';
+import { applyMigrations } from './migrations.ts';
+import { PostgresListener } from './postgres-listener.ts';
+import { describe, runScript, runStatement, spoilsConnection, toPortError } from './statements.ts';
+import { isReusable, runTransaction, type Session } from './transaction.ts';
+import { valueTypes } from './values.ts';
+
+/** A write waits for another at most so long; the lane then puts the batch back. */
+const LOCK_TIMEOUT_MS = 5_000;
+const STATEMENT_TIMEOUT_MS = 15_000;
+/** A process that stops in the middle of a transaction must not hold its locks for ever. */
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
+/** Our own limit, for a network that swallows packets: longer than any the server keeps, so that its clearer answer comes first. */
+const ANSWER_TIMEOUT_MS = 30_000;
+/** For a free connection, a new one included. */
+const CONNECT_TIMEOUT_MS = 5_000;
+const IDLE_CONNECTION_MS = 60_000;
+/** A migration may build an index for long; another process that migrates at the same time waits for it. */
+const MIGRATION_LOCK_TIMEOUT_MS = 600_000;
+/** Any number that no other software uses as its advisory lock: 'tranche' in ASCII. */
+const MIGRATION_LOCK = '32776860087838821';
+
+const settings = [
+  `lock_timeout = ${LOCK_TIMEOUT_MS}`,
+  `statement_timeout = ${STATEMENT_TIMEOUT_MS}`,
+  `idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_TIMEOUT_MS}`,
+  // Dates and times are read by their form, which these two fix.
+  `timezone = 'UTC'`,
+  `datestyle = 'ISO'`,
+];
+const begin = 'begin isolation level read committed';
+const xid = 'select pg_current_xact_id()::text as xid';
+
+export interface PostgresOptions {
+  readonly url: string;
+  /** For LISTEN and migrations, where `url` leads to a transaction pooler. */
+  readonly directUrl?: string | undefined;
+  /** False behind a transaction pooler, which gives every transaction another session. */
+  readonly preparedStatements: boolean;
+  readonly poolSize: number;
+  readonly log: Log;
+}
+
+/** Opens no connection yet: the first statement does. */
+export async function openPostgres(options: PostgresOptions): Promise<Database> {
+  return new PostgresDatabase(options);
+}
+
+interface Lease {
+  readonly session: Session;
+  readonly client: pg.PoolClient;
+}
+
+class PostgresDatabase implements Database {
+  readonly kind = 'postgres';
+  readonly #options: PostgresOptions;
+  readonly #pool: pg.Pool;
+  readonly #listener: PostgresListener;
+  readonly #begin: string;
+  readonly #broken = new WeakSet<pg.ClientBase>();
+  readonly #marks = new WeakMap<pg.ClientBase, string>();
+  #closing: Promise<void> | null = null;
+
+  constructor(options: PostgresOptions) {
+    this.#options = options;
+    this.#listener = new PostgresListener(options.directUrl ?? options.url, options.log);
+    // A pooler refuses settings at start-up and shares what is set later with strangers, so there they are set for each transaction.
+    this.#begin = options.preparedStatements ? `${begin}; ${xid}` : [begin, ...settings.map((setting) => `set local ${setting}`), xid].join('; ');
+    this.#pool = new pg.Pool({
+      connectionString: options.url,
+      fallback_application_name: 'tranche',
+      max: options.poolSize,
+      pipeline: true,
+      types: valueTypes,
+      keepAlive: true,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      idleTimeoutMillis: IDLE_CONNECTION_MS,
+      query_timeout: ANSWER_TIMEOUT_MS,
+      onConnect: (client) => this.#prepare(client),
+    });
+    // The pool has dropped that connection already; without a listener the event would end the process.
+    this.#pool.on('error', (error) => options.log.warn({ reason: describe(error) }, 'Lost an idle connection to the database'));
+  }
+
+  async query<Row>(text: string, parameters?: readonly unknown[]): Promise<Row[]> {
+    const { session, client } = await this.#lease();
+    let spoilt = false;
+    try {
+      return await runStatement<Row>(client, session.named, text, parameters);
+    } catch (error) {
+      spoilt = spoilsConnection(error);
+      throw error;
+    } finally {
+      client.release(spoilt || !isReusable(session));
+    }
+  }
+
+  async transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T> {
+    const { session, client } = await this.#lease();
+    const mark = this.#marks.get(client) ?? '';
+    let spoilt = false;
+    const outcome = await runTransaction(session, this.#begin, work)
+      .catch((error: unknown) => {
+        spoilt = spoilsConnection(error);
+        throw error;
+      })
+      .finally(() => client.release(spoilt || !isReusable(session)));
+    if (outcome.committed === true) return outcome.result;
+
+    this.#options.log.warn({ xid: outcome.xid, reason: describe(outcome.cause) }, 'A commit was not answered; asking what became of it');
+    const learned = await learnOutcome(() => this.#connect(), { xid: outcome.xid, mark }, this.#options.log);
+    if (learned === 'committed') return outcome.result;
+    const options = { cause: outcome.cause };
+    if (learned === 'aborted') throw new TransactionAborted('The connection was lost at COMMIT and the transaction was rolled back.', options);
+    throw new CommitUnknown('The connection was lost at COMMIT and whether it took effect could not be learned.', options);
+  }
+
+  async notify(channel: string, payload: string): Promise<void> {
+    await this.query('select pg_notify($1, $2)', [channel, payload]);
+  }
+
+  listen(channel: string, onNotify: (payload: string) => void): Promise<() => Promise<void>> {
+    return this.#listener.listen(channel, onNotify);
+  }
+
+  isListening(): boolean {
+    return this.#listener.isListening();
+  }
+
+  async migrate(migrations: readonly Migration[]): Promise<string[]> {
+    const client = await this.#connect();
+    try {
+      // A lock of the session, so it must not go through a pooler. It ends with the connection, however that ends.
+      await runScript(client, `set statement_timeout = 0; set lock_timeout = ${MIGRATION_LOCK_TIMEOUT_MS}; select pg_advisory_lock(${MIGRATION_LOCK})`);
+      return await applyMigrations(client, migrations);
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= Promise.all([this.#listener.close(), this.#pool.end()]).then(() => undefined);
+    return this.#closing;
+  }
+
+  async #lease(): Promise<Lease> {
+    if (this.#closing !== null) throw new DatabaseUnavailable('The database is closed.');
+    let client: pg.PoolClient;
+    try {
+      client = await this.#pool.connect();
+    } catch (error) {
+      throw toPortError(error);
+    }
+    const session = { client, named: this.#options.preparedStatements, isBroken: () => this.#broken.has(client) };
+    return { session, client };
+  }
+
+  /** Once for every new connection of the pool, before anybody uses it. */
+  async #prepare(client: pg.ClientBase): Promise<void> {
+    const lost = (): void => void this.#broken.add(client);
+    client.on('error', lost);
+    client.on('end', lost);
+    const set = this.#options.preparedStatements ? settings.map((setting) => `set ${setting}; `).join('') : '';
+    const rows = await runScript<{ mark: string }>(client, `${set}select ${SERVER_MARK} as mark`);
+    this.#marks.set(client, rows[0]?.mark ?? '');
+  }
+
+  /** A connection beside the pool and past any pooler. */
+  async #connect(): Promise<pg.Client> {
+    const client = new pg.Client({
+      connectionString: this.#options.directUrl ?? this.#options.url,
+      fallback_application_name: 'tranche',
+      types: valueTypes,
+      keepAlive: true,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    });
+    client.on('error', (error) => this.#options.log.warn({ reason: describe(error) }, 'Lost a connection to the database'));
+    try {
+      await client.connect();
+    } catch (error) {
+      throw toPortError(error);
+    }
+    return client;
+  }
+}

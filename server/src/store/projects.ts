@@ -1,0 +1,52 @@
+// Every SQL statement on projects. Each says which index or lock it relies on.
+
+import type { Uuid } from '../domain/ids.ts';
+import type { Project, ProjectStatus } from '../domain/project.ts';
+import type { Queryable } from './database.ts';
+import { type Condition, defineList, equals, oneOf, tableSource } from './lists.ts';
+import { defineTable } from './tables.ts';
+
+export const projectTable = defineTable<Project>('projects', {
+  workspaceId: { column: 'workspace_id', type: 'uuid' },
+  id: { column: 'id', type: 'uuid' },
+  name: { column: 'name', type: 'text' },
+  clientId: { column: 'client_id', type: 'text' },
+  payeeId: { column: 'payee_id', type: 'text' },
+  currency: { column: 'currency', type: 'text' },
+  release: { column: 'release', type: 'text' },
+  status: { column: 'status', type: 'text' },
+  metadata: { column: 'metadata', type: 'jsonb' },
+  version: { column: 'version', type: 'integer' },
+  createdAt: { column: 'created_at', type: 'timestamptz(3)' },
+  updatedAt: { column: 'updated_at', type: 'timestamptz(3)' },
+});
+
+export const projectSource = tableSource(projectTable);
+
+export interface ProjectFilters {
+  readonly status?: ProjectStatus | undefined;
+  readonly clientId?: string | undefined;
+  /** Every key with exactly this value. */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+}
+
+const holds: Condition<Readonly<Record<string, string>>> = (metadata, bind) => `t.metadata @> ${bind(JSON.stringify(metadata))}::jsonb`;
+
+/**
+ * The projects of a workspace: the primary key (workspace_id, id); by client projects_by_client (workspace_id, client_id, id); the archived
+ * ones projects_archived (workspace_id, id). By metadata the planner weighs projects_by_metadata, whose matches it sorts, against walking.
+ */
+export const listProjects = defineList<Project, ProjectFilters>({
+  source: projectSource,
+  conditions: {
+    status: oneOf({ active: "t.status = 'active'", archived: "t.status = 'archived'" }),
+    clientId: equals('t.client_id'),
+    metadata: holds,
+  },
+});
+
+/** Whether the workspace has this project, by the primary key. */
+export async function hasProject(queryable: Queryable, workspaceId: Uuid, id: Uuid): Promise<boolean> {
+  const rows = await queryable.query('select 1 as found from projects where workspace_id = $1 and id = $2', [workspaceId, id]);
+  return rows.length > 0;
+}

@@ -1,0 +1,63 @@
+// The lane's bulk loads: for all commands of a batch, one statement a table, each record found by its primary key.
+// A milestone brings its project along and a payment its invoice, so one round is enough.
+
+import type { Uuid } from '../domain/ids.ts';
+import { apiKeyTable } from './api-keys.ts';
+import type { Queryable } from './database.ts';
+import { invoiceTable } from './invoices.ts';
+import { milestoneTable } from './milestones.ts';
+import { paymentTable } from './payments.ts';
+import { projectTable } from './projects.ts';
+import type { Table } from './tables.ts';
+import { webhookEndpointTable } from './webhook-endpoints.ts';
+
+export interface RecordKey {
+  readonly workspaceId: Uuid;
+  readonly id: Uuid;
+}
+
+const named = (workspaces: number) => `unnest($${workspaces}::uuid[], $${workspaces + 1}::uuid[]) as n(workspace_id, id)`;
+
+function split(keys: readonly RecordKey[]): [Uuid[], Uuid[]] {
+  return [keys.map((key) => key.workspaceId), keys.map((key) => key.id)];
+}
+
+async function load<Entity>(queryable: Queryable, table: Table<Entity>, text: string, parameters: unknown[]): Promise<Entity[]> {
+  const rows = await queryable.query<Record<string, unknown>>(text, parameters);
+  return rows.map((row) => table.fromRow(row));
+}
+
+function byKeyText<Entity>(table: Table<Entity>): string {
+  return `select ${table.select('t')} from ${named(1)} join ${table.name} t on t.workspace_id = n.workspace_id and t.id = n.id`;
+}
+
+function loaderByKey<Entity>(table: Table<Entity>) {
+  const text = byKeyText(table);
+  return (queryable: Queryable, keys: readonly RecordKey[]): Promise<Entity[]> => load(queryable, table, text, split(keys));
+}
+
+export const loadMilestones = loaderByKey(milestoneTable);
+export const loadPayments = loaderByKey(paymentTable);
+export const loadApiKeys = loaderByKey(apiKeyTable);
+export const loadWebhookEndpoints = loaderByKey(webhookEndpointTable);
+
+// The union drops duplicates: many milestones of a batch may share a project.
+const projectsText = `
+  select ${projectTable.select('t')} from (
+    select n.workspace_id, n.id from ${named(1)}
+    union
+    select m.workspace_id, m.project_id from ${named(3)} join milestones m on m.workspace_id = n.workspace_id and m.id = n.id
+  ) n join projects t on t.workspace_id = n.workspace_id and t.id = n.id`;
+
+export function loadProjects(queryable: Queryable, keys: readonly RecordKey[], milestones: readonly RecordKey[]) {
+  return load(queryable, projectTable, projectsText, [...split(keys), ...split(milestones)]);
+}
+
+const invoicesText = `
+  select ${invoiceTable.select('t')} from ${named(1)}
+  join payments p on p.workspace_id = n.workspace_id and p.id = n.id
+  join invoices t on t.workspace_id = p.workspace_id and t.id = p.invoice_id`;
+
+export function loadInvoicesOf(queryable: Queryable, payments: readonly RecordKey[]) {
+  return load(queryable, invoiceTable, invoicesText, split(payments));
+}

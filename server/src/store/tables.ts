@@ -1,0 +1,80 @@
+// How a record of the domain becomes a row and back, and the three bulk statements every table of the lane shares.
+// Knows no particular table; those stand in one module per aggregate.
+
+import type { Queryable } from './database.ts';
+
+type ColumnType = 'uuid' | 'text' | 'bigint' | 'integer' | 'smallint' | 'boolean' | 'timestamptz(3)' | 'date' | 'jsonb' | 'bytea' | 'text[]';
+
+interface Column<Field> {
+  readonly column: string;
+  readonly type: ColumnType;
+  /** From the domain's value to what JSON carries, where the two differ. */
+  readonly write?: (value: Field) => unknown;
+  /** From the database's value to the domain's, where the two differ. */
+  readonly read?: (value: never) => Field;
+}
+
+export type Columns<Entity> = { readonly [Field in keyof Entity]-?: Column<Entity[Field]> };
+
+export interface Table<Entity> {
+  readonly name: string;
+  /** `alias.column` of every column, for a select list. */
+  select(alias: string): string;
+  fromRow(row: Record<string, unknown>): Entity;
+  readonly insertText: string;
+  readonly updateText: string;
+  toJson(entities: readonly Entity[]): string;
+}
+
+const bytea = (bytes: Buffer): string => `\\x${bytes.toString('hex')}`;
+
+/** Columns of the kinds that need a conversion. */
+export const columnTypes = {
+  count: (column: string): Column<number> => ({ column, type: 'bigint', read: ((value: bigint) => Number(value)) as (value: never) => number }),
+  bytes: (column: string): Column<Buffer> => ({ column, type: 'bytea', write: bytea }),
+};
+
+/** A table whose rows are written through JSON, which carries any number of rows in one parameter and so in one plan. */
+export function defineTable<Entity>(name: string, columns: Columns<Entity>): Table<Entity> {
+  const fields = Object.entries(columns) as [keyof Entity & string, Column<unknown>][];
+  const names = fields.map(([, { column }]) => column);
+  // Named and typed outright rather than by the table's row type: a column added by a later migration keeps its default.
+  const source = `json_to_recordset($1) as r(${fields.map(([, { column, type }]) => `${column} ${type}`).join(', ')})`;
+  const assigned = names.filter((column) => column !== 'workspace_id' && column !== 'id' && column !== 'created_at');
+  return {
+    name,
+    select: (alias) => names.map((column) => `${alias}.${column}`).join(', '),
+    fromRow(row) {
+      const entity: Record<string, unknown> = {};
+      for (const [field, { column, read }] of fields) {
+        const value = row[column];
+        entity[field] = read === undefined || value === null ? value : read(value as never);
+      }
+      return entity as Entity;
+    },
+    insertText: `insert into ${name} (${names.join(', ')}) select ${names.map((column) => `r.${column}`).join(', ')} from ${source}`,
+    updateText:
+      `update ${name} t set ${assigned.map((column) => `${column} = r.${column}`).join(', ')} from ${source} ` +
+      'where t.workspace_id = r.workspace_id and t.id = r.id',
+    toJson(entities) {
+      const rows = entities.map((entity) => {
+        const row: Record<string, unknown> = {};
+        for (const [field, { column, write }] of fields) {
+          const value = entity[field];
+          row[column] = value === null ? null : write !== undefined ? write(value) : typeof value === 'bigint' ? value.toString() : value;
+        }
+        return row;
+      });
+      return JSON.stringify(rows);
+    },
+  };
+}
+
+export async function insertRows<Entity>(transaction: Queryable, table: Table<Entity>, entities: readonly Entity[]): Promise<void> {
+  await transaction.query(table.insertText, [table.toJson(entities)]);
+}
+
+/** Rewrites every column of rows that exist, found by their primary key (workspace_id, id). */
+export async function updateRows<Entity>(transaction: Queryable, table: Table<Entity>, entities: readonly Entity[]): Promise<void> {
+  await transaction.query(table.updateText, [table.toJson(entities)]);
+}

@@ -1,0 +1,110 @@
+// One transaction on one connection, from BEGIN to COMMIT, pipelined: BEGIN travels with the first statement of the work.
+// Opens no connection and never asks what became of a lost COMMIT; it says that it was lost, and the adapter finds out.
+
+import type pg from 'pg';
+import { type Queryable, DatabaseUnavailable, TransactionAborted } from './database.ts';
+import { runScript, runStatement, toPortError } from './statements.ts';
+
+/** A connection that one caller at a time may use. */
+export interface Session {
+  readonly client: pg.ClientBase;
+  /** Whether statements are prepared under names. */
+  readonly named: boolean;
+  /** Whether the socket is known to be dead. */
+  isBroken(): boolean;
+}
+
+export type Outcome<T> =
+  | { readonly committed: true; readonly result: T }
+  /** COMMIT was sent and the connection died before the answer. */
+  | { readonly committed: 'unknown'; readonly result: T; readonly xid: string; readonly cause: Error };
+
+/** What `work` is handed: it refuses to be used after the end, when its statements would run outside the transaction. */
+class Scope implements Queryable {
+  readonly #session: Session;
+  #over = false;
+  /** The failure that aborted the transaction; the statements after it only fail because of it. */
+  failure: Error | null = null;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** The transaction's id, where `beginText` selects it. */
+  begin(beginText: string): Promise<string> {
+    const begun = runScript<{ xid: string }>(this.#session.client, beginText).then((rows) => rows[0]?.xid ?? '');
+    // Awaited only after the work; until then nobody else handles its failure.
+    begun.catch((error: Error) => {
+      this.failure ??= error;
+      this.#over = true;
+    });
+    return begun;
+  }
+
+  query<Row>(text: string, parameters?: readonly unknown[]): Promise<Row[]> {
+    if (this.#over) return Promise.reject(this.failure ?? new Error('The transaction is over: a statement came after its work had returned.'));
+    const rows = runStatement<Row>(this.#session.client, this.#session.named, text, parameters);
+    // Remembered for the case that the work does not await this statement or swallows its failure.
+    rows.catch((error: Error) => {
+      this.failure ??= error;
+    });
+    return rows;
+  }
+
+  close(): void {
+    this.#over = true;
+  }
+}
+
+/**
+ * Runs `work` between `beginText` and COMMIT; rolls back and passes the error on when it throws. A statement that `work` sent without
+ * awaiting it still belongs to the transaction: its failure fails the whole.
+ *
+ * BEGIN is not awaited, to save a round trip. Were it to fail on a connection that lives on, which takes somebody cancelling that very
+ * statement by hand, then what `work` sends before the answer arrives would not be rolled back; from then on the scope refuses.
+ */
+export async function runTransaction<T>(session: Session, beginText: string, work: (transaction: Queryable) => Promise<T>): Promise<Outcome<T>> {
+  const scope = new Scope(session);
+  const begun = scope.begin(beginText);
+  let result: T;
+  let xid: string;
+  try {
+    result = await work(scope);
+    // Without the id a lost COMMIT could never be cleared up.
+    xid = await begun;
+  } catch (error) {
+    scope.close();
+    await rollBack(session);
+    await begun;
+    throw error;
+  }
+  scope.close();
+  if (session.isBroken()) throw new DatabaseUnavailable('The connection to the database was lost before COMMIT was sent.');
+  return commit(session, scope, result, xid);
+}
+
+async function commit<T>(session: Session, scope: Scope, result: T, xid: string): Promise<Outcome<T>> {
+  let command: string;
+  try {
+    command = (await session.client.query('commit')).command;
+  } catch (error) {
+    const cause = toPortError(error);
+    if (cause instanceof DatabaseUnavailable) return { committed: 'unknown', result, xid, cause };
+    // The server answered, so it lives and has rolled back: a deferred constraint, or a serialization failure.
+    throw cause;
+  }
+  if (command === 'COMMIT') return { committed: true, result };
+  // COMMIT of a failed transaction is answered as a success of ROLLBACK.
+  throw scope.failure ?? new TransactionAborted(`COMMIT was answered with ${command}.`);
+}
+
+async function rollBack(session: Session): Promise<void> {
+  if (session.isBroken()) return;
+  // A failure leaves the connection in a transaction, and so it will be closed, which rolls back as well.
+  await session.client.query('rollback').catch(() => undefined);
+}
+
+/** Whether the connection can serve the next caller: alive, and outside any transaction. */
+export function isReusable(session: Session): boolean {
+  return !session.isBroken() && session.client.getTransactionStatus() === 'I';
+}

@@ -1,0 +1,58 @@
+// Which workspaces have events to fan out: those that a notification named, or all of them when none can be sure.
+// Holds no event; what it forgets is found again by looking at all.
+
+import type { Uuid } from '../domain/ids.ts';
+import type { Database } from '../store/database.ts';
+import { fanOut } from '../store/fan-out.ts';
+
+/** The channel on which commits tell of new events. */
+export const EVENTS_CHANNEL = 'events';
+/** A notification holds up to 8000 bytes; these ids take 7400. */
+const MAX_TOLD_WORKSPACES = 200;
+/** Workspaces remembered from notifications; beyond it, all are looked at. */
+const MAX_NAMED_WORKSPACES = 1_000;
+/** Events that one pass fans out. */
+const MAX_EVENTS = 500;
+
+/** What to notify with after a commit: the workspaces that have new events, or nothing when there are too many to name. */
+export function eventsPayload(workspaceIds: readonly Uuid[]): string {
+  return workspaceIds.length > MAX_TOLD_WORKSPACES ? '' : workspaceIds.join(',');
+}
+
+export interface Spread {
+  /** Takes a notification in. */
+  hear(payload: string): void;
+  /** Makes the next pass look at all workspaces. */
+  lookAtAll(): void;
+  /** Fans out a bounded number of events. Returns whether there may be more. */
+  pass(): Promise<boolean>;
+}
+
+export function createSpread({ database, newId, now }: { database: Database; newId: () => Uuid; now: () => Date }): Spread {
+  const named = new Set<Uuid>();
+  let isBlind = true;
+  return {
+    hear(payload) {
+      if (payload === '' || named.size > MAX_NAMED_WORKSPACES) isBlind = true;
+      else for (const workspaceId of payload.split(',')) named.add(workspaceId);
+    },
+    lookAtAll() {
+      isBlind = true;
+    },
+    async pass() {
+      const workspaceIds = isBlind ? null : [...named];
+      if (workspaceIds?.length === 0) return false;
+      isBlind = false;
+      named.clear();
+      try {
+        const result = await fanOut(database, { workspaceIds, limit: MAX_EVENTS, newId, now: now() });
+        for (const workspaceId of result.unfinished) named.add(workspaceId);
+        if (result.more) isBlind = true;
+      } catch (error) {
+        isBlind = true;
+        throw error;
+      }
+      return isBlind || named.size > 0;
+    },
+  };
+}

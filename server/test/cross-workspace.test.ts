@@ -1,0 +1,88 @@
+// Generated from the OpenAPI document: every operation with an id in its path, called with another workspace's key, answers as if
+// the resource did not exist, and changes nothing. A new route is covered by being in the document.
+
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bringMilestone, type Json, openTestApp, type TestApp } from './support/app.ts';
+
+const document: Json = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'));
+
+interface Operation {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly prefix: string;
+  readonly body: Json;
+}
+
+const operations: Operation[] = Object.entries<Json>(document.paths).flatMap(([path, item]) =>
+  Object.entries<Json>(item)
+    .filter(([method]) => ['get', 'post', 'patch', 'delete'].includes(method) && path.includes('{'))
+    .map(([method, operation]) => {
+      const parameter = [...(item.parameters ?? []), ...(operation.parameters ?? [])].find((candidate: Json) => candidate.in === 'path');
+      const content = operation.requestBody?.content['application/json'];
+      const example = content?.example ?? Object.values<Json>(content?.examples ?? {})[0]?.value;
+      return { method: method.toUpperCase() as Operation['method'], path, prefix: parameter.schema.pattern.slice(1, 4), body: example };
+    }),
+);
+
+let app: TestApp;
+let other: { id: string; key: string };
+const ids: Record<string, string> = {};
+
+beforeAll(async () => {
+  app = await openTestApp({ deliver: true });
+  other = await app.addWorkspace();
+  const endpoint = await app.ok('POST', '/v1/webhook_endpoints', { body: { url: 'http://127.0.0.1:9/' } });
+  const { project, milestone } = await bringMilestone(app, 'submitted', { release: 'manual' });
+  await app.ok('PATCH', `/v1/milestones/${milestone.id}`, { body: { status: 'approved' } });
+  const payment = (await app.ok('GET', '/v1/payments')).data[0];
+  const key = await app.ok('POST', '/v1/api_keys', { body: { name: 'victim' } });
+  const event = (await app.ok('GET', '/v1/events')).data[0];
+  const delivery = await waitFor(async () => (await app.ok('GET', `/v1/webhook_endpoints/${endpoint.id}/deliveries`)).data[0]);
+  Object.assign(ids, { prj: project.id, mil: milestone.id, pay: payment.id, inv: payment.invoice_id, key: key.id, whe: endpoint.id, evt: event.id, dlv: delivery.id });
+});
+afterAll(() => app.stop());
+
+async function waitFor<T>(look: () => Promise<T | undefined>): Promise<T> {
+  for (const end = Date.now() + 10_000; Date.now() < end; ) {
+    const found = await look();
+    if (found !== undefined) return found;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error('did not happen within 10 s');
+}
+
+/** Everything a workspace's key can read, to see that nothing changed. */
+async function snapshot(): Promise<string> {
+  const lists = Object.entries<Json>(document.paths).filter(([path, item]) => item.get !== undefined && path.startsWith('/v1/') && !path.includes('{'));
+  const texts = await Promise.all(lists.map(async ([path]) => (await app.call('GET', `${path}?limit=100`)).text));
+  return texts.join('\n').replaceAll(/"last_used_at":("[^"]*"|null)/g, '');
+}
+
+test('the document has operations on every kind of resource, so that what follows covers them', () => {
+  expect(new Set(operations.map((operation) => operation.prefix))).toEqual(new Set(Object.keys(ids)));
+});
+
+describe('with the key of another workspace', () => {
+  test.each(operations)('$method $path answers 404 to the letter as for an id that never was, and changes nothing', async ({ method, path, prefix, body }) => {
+    const before = await snapshot();
+    const address = (id: string): string => path.replace(/\{[^}]+\}/, id);
+    const absent = `${prefix}_00000000000000000000000000`;
+    const theirs = await app.call(method, address(ids[prefix] as string), { key: other.key, body });
+    const nobodys = await app.call(method, address(absent), { key: other.key, body });
+    expect(theirs.status).toBe(404);
+    const comparable = (text: string): string => text.replace(/"request_id":"[^"]*"/, '');
+    expect(comparable(theirs.text)).toBe(comparable(nobodys.text));
+    expect(await snapshot()).toBe(before);
+  });
+
+  test.each(operations.filter((operation) => operation.method === 'GET'))('$method $path answers its owner', async ({ method, path, prefix }) => {
+    expect((await app.call(method, path.replace(/\{[^}]+\}/, ids[prefix] as string))).status).toBe(200);
+  });
+
+  test('an id of another workspace in a query finds nothing', async () => {
+    for (const path of [`/v1/payments?project_id=${ids.prj}`, `/v1/payments?milestone_id=${ids.mil}`, `/v1/invoices?project_id=${ids.prj}`]) {
+      expect((await app.ok('GET', path, { key: other.key })).data).toEqual([]);
+    }
+  });
+});
