@@ -159,8 +159,8 @@ async function play(url: string, givenKey: string | undefined): Promise<void> {
     narrator.step('The work is done: the freelancer submits the design');
     await move(api, design, 'submitted');
     narrator.step('The client approves it');
-    const approved = await move(api, design, 'approved');
     const approvedAt = performance.now();
+    const approved = await move(api, design, 'approved');
     await showMoney(api, projectId, approved);
     const released = await hear(receiver, projectId, approved, approvedAt);
     await approveAgain(api, projectId, approved, released);
@@ -168,7 +168,7 @@ async function play(url: string, givenKey: string | undefined): Promise<void> {
     const unsubscribed = endpointId;
     endpointId = null;
     await api.delete(`/v1/webhook_endpoints/${unsubscribed}`);
-    narrator.good('All of it as promised: one approval, one payment, one invoice, four signed webhooks.');
+    narrator.good('As promised: one approval, one payment, one invoice, four signed webhooks.');
   } finally {
     // A story that broke must not leave an endpoint behind that nobody listens to.
     if (endpointId !== null) await api.delete(`/v1/webhook_endpoints/${endpointId}`).catch(() => undefined);

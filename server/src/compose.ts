@@ -107,8 +107,8 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** A delivery that has been due for so long shows that nobody delivers. */
-const MAX_DELIVERY_LAG_MS = 5 * 60_000;
+/** The worker looks for work every second; silence for this long means that nobody delivers. */
+const MAX_WORKER_SILENCE_MS = 60_000;
 
 export type ServiceConfig = Pick<Config, 'RATE_LIMIT_PER_MINUTE' | 'WEBHOOK_CONCURRENCY' | 'WEBHOOK_NETWORK' | 'HOST'>;
 
@@ -174,8 +174,9 @@ export function composeService(store: Store, config: ServiceConfig, version: str
     },
     async stop() {
       await app.close();
-      await lane.close();
+      // Before the lane: a receiver that answers 410 while deliveries drain is disabled by a command.
       await worker.stop();
+      await lane.close();
       for (const end of endings) await end();
       await outbound.close();
       await store.close();
@@ -193,10 +194,8 @@ async function disableEndpoint(lane: Lane, workspaceId: Uuid, endpointId: Uuid, 
 async function unreadyReason(database: Database, worker: DeliveryWorker): Promise<string | null> {
   const rows = await database.query<{ read_only: string }>(`select current_setting('transaction_read_only') as read_only`);
   if (rows[0]?.read_only !== 'off') return 'the database takes no writes';
-  const { oldestDueAt, lastError } = worker.status();
-  if (oldestDueAt !== null && Date.now() - oldestDueAt.getTime() > MAX_DELIVERY_LAG_MS) {
-    return `webhooks have been waiting since ${oldestDueAt.toISOString()}${lastError === null ? '' : ` (${lastError})`}`;
-  }
+  const { lastRunAt, lastError } = worker.status();
+  if (lastRunAt === null || Date.now() - lastRunAt.getTime() > MAX_WORKER_SILENCE_MS) return `webhooks are not being sent (${lastError ?? 'the worker has not begun'})`;
   return null;
 }
 

@@ -11,6 +11,8 @@ export const MAX_ENTRY_AGE_MS = 60_000;
 export const MAX_ENTRIES = 20_000;
 /** Look-ups in one query. */
 const MAX_BATCH = 500;
+/** How often a cache without requests asks whether notifications still arrive: sooner than a lost connection can be back. */
+export const WATCH_INTERVAL_MS = 50;
 
 export interface KeyCache {
   /** The key with this secret: at once when it is cached, otherwise after a look-up; null when there is none. */
@@ -19,6 +21,8 @@ export interface KeyCache {
   invalidate(workspaceId: string, keyId: string): void;
   /** Forgets all, for example because notifications may have been missed. */
   clear(): void;
+  /** Ends the watch over notifications. Left out, it ends with the process, which it does not keep alive. */
+  close(): void;
 }
 
 export interface KeyCacheOptions {
@@ -70,6 +74,12 @@ export function createKeyCache({ lookUp, database, now }: KeyCacheOptions): KeyC
     }
   }
 
+  // A revocation that was missed while nobody asked must not be believed away once notifications are back.
+  const watch = setInterval(() => {
+    if (entries.size > 0 && !database.isListening()) clear();
+  }, WATCH_INTERVAL_MS);
+  watch.unref();
+
   /** Every look-up that came up in the same turn of the event loop shares one query. */
   function flush(): void {
     const all = waiting;
@@ -93,5 +103,6 @@ export function createKeyCache({ lookUp, database, now }: KeyCacheOptions): KeyC
       for (const [digest, { key }] of entries) if (key.id === keyId && key.workspaceId === workspaceId) entries.delete(digest);
     },
     clear,
+    close: () => clearInterval(watch),
   };
 }

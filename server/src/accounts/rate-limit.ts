@@ -56,7 +56,15 @@ export function createRateLimit({ limitPerMinute: limit, lease, now }: RateLimit
     const known = buckets.get(keyId);
     if (known !== undefined) return known;
     const bucket: Bucket = {
-      workspaceId, keyId, minute, tokens: 0, lastLease: 0, used: 0, leasedHere: 0, exhausted: false, pending: null,
+      workspaceId,
+      keyId,
+      minute,
+      tokens: 0,
+      lastLease: 0,
+      used: 0,
+      leasedHere: 0,
+      exhausted: false,
+      pending: null,
     };
     buckets.set(keyId, bucket);
     return bucket;

@@ -17,7 +17,9 @@ const PLAIN_POLICY = `default-src 'none'; style-src 'unsafe-inline'; ${NOWHERE_E
 
 /** For a page whose scripts are files of ours or stand in it: only these, recognised by their hash, may run, and only to here may they connect. */
 function referencePolicy(html: string): string {
-  const hashes = [...html.matchAll(/<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g)].map(([, code]) => `'sha256-${hash('sha256', code as string, 'base64')}'`);
+  const hashes = [...html.matchAll(/<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g)].map(
+    ([, code]) => `'sha256-${hash('sha256', code as string, 'base64')}'`,
+  );
   return (
     `default-src 'none'; script-src 'self' ${hashes.join(' ')}; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; ` +
     `font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; ${NOWHERE_ELSE}`
@@ -67,5 +69,6 @@ function finishHeaders(request: FastifyRequest, reply: FastifyReply, payload: un
   const isHtml = String(reply.getHeader('content-type') ?? '').startsWith('text/html');
   reply.header('Request-Id', request.id).header('X-Content-Type-Options', 'nosniff').header('Referrer-Policy', 'no-referrer');
   if (!reply.hasHeader('cache-control')) reply.header('Cache-Control', request.url.endsWith('.js') ? SCRIPT_CACHE : 'no-cache');
-  if (isHtml && !reply.hasHeader('content-security-policy') && typeof payload === 'string') reply.header('Content-Security-Policy', referencePolicy(payload));
+  if (isHtml && !reply.hasHeader('content-security-policy') && typeof payload === 'string')
+    reply.header('Content-Security-Policy', referencePolicy(payload));
 }

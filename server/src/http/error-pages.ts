@@ -23,12 +23,13 @@ li { border-top: 1px solid var(--line); padding: .75rem 0; }
 li p { margin: 0; color: var(--soft); }
 `;
 
-const escape = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+const escapeHtml = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
 function page(title: string, content: string): string {
   return (
     `<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n` +
-    `<title>${escape(title)} · Tranche</title>\n<style>${STYLE}</style>\n</head>\n<body>\n<main>\n${content}\n</main>\n</body>\n</html>\n`
+    `<title>${escapeHtml(title)} · Tranche</title>\n<style>${STYLE}</style>\n</head>\n<body>\n<main>\n${content}\n</main>\n</body>\n</html>\n`
   );
 }
 
@@ -38,9 +39,9 @@ export function errorPage(code: ErrorCode): string {
   const example = JSON.stringify({ type: problemType(code), title, status, detail: '…', code, request_id: 'req_…' }, null, 2);
   return page(
     title,
-    `<nav><a href="/docs/errors">All errors</a> · <a href="/docs/">Reference</a></nav>\n<h1>${escape(title)}</h1>\n` +
-      `<p class="status"><code>${code}</code> · HTTP ${status}</p>\n<h2>What it means</h2>\n<p>${escape(meaning)}</p>\n` +
-      `<h2>What to do</h2>\n<p>${escape(fix)}</p>\n<h2>What you receive</h2>\n<pre><code>${escape(example)}</code></pre>\n` +
+    `<nav><a href="/docs/errors">All errors</a> · <a href="/docs/">Reference</a></nav>\n<h1>${escapeHtml(title)}</h1>\n` +
+      `<p class="status"><code>${code}</code> · HTTP ${status}</p>\n<h2>What it means</h2>\n<p>${escapeHtml(meaning)}</p>\n` +
+      `<h2>What to do</h2>\n<p>${escapeHtml(fix)}</p>\n<h2>What you receive</h2>\n<pre><code>${escapeHtml(example)}</code></pre>\n` +
       '<p class="status">The detail says what happened this time, and errors, where there are any, each field that is wrong. Decide by code: it is stable; words may improve.</p>',
   );
 }
@@ -49,9 +50,11 @@ export function errorPage(code: ErrorCode): string {
 export function errorListPage(unknown?: string): string {
   const codes = (Object.keys(errorCatalogue) as ErrorCode[]).sort((a, b) => problemStatus[a] - problemStatus[b]);
   const items = codes.map(
-    (code) => `<li><a href="/docs/errors/${code}"><code>${code}</code></a> <span class="status">· ${problemStatus[code]}</span><p>${escape(errorCatalogue[code].title)}.</p></li>`,
+    (code) =>
+      `<li><a href="/docs/errors/${code}"><code>${code}</code></a> <span class="status">· ${problemStatus[code]}</span><p>${escapeHtml(errorCatalogue[code].title)}.</p></li>`,
   );
-  const notice = unknown === undefined ? '' : `<p>There is no error <code>${escape(unknown.slice(0, 100))}</code>. These are all:</p>\n`;
+  const notice =
+    unknown === undefined ? '' : `<p>There is no error <code>${escapeHtml(unknown.slice(0, 100))}</code>. These are all:</p>\n`;
   return page(
     'Errors',
     `<nav><a href="/docs/">Reference</a></nav>\n<h1>Errors</h1>\n${notice}<p>Every error is an <code>application/problem+json</code> (RFC 9457) whose <code>code</code> is one of these.</p>\n` +

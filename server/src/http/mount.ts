@@ -25,7 +25,12 @@ export const ABSENT: Refusal = { code: 'not_found', detail: 'There is no such re
 export function mountRoutes(app: FastifyInstance, routes: readonly Route[], services: MountServices): void {
   const admit = createAdmission(services);
   for (const route of routes) {
-    app.route({ method: route.method, url: route.path, exposeHeadRoute: route.method === 'GET', handler: handlerOf(route, admit, services.respond) });
+    app.route({
+      method: route.method,
+      url: route.path,
+      exposeHeadRoute: route.method === 'GET',
+      handler: handlerOf(route, admit, services.respond),
+    });
   }
 }
 
@@ -41,7 +46,9 @@ function handlerOf(route: Route, admit: ReturnType<typeof createAdmission>, resp
     try {
       const admission = admit(request.raw.headers.authorization);
       if (admission instanceof Promise) {
-        admission.then((admitted) => serve(exchange, admitted, request.params as Params)).catch((error: unknown) => respond.fail(exchange, error));
+        admission
+          .then((admitted) => serve(exchange, admitted, request.params as Params))
+          .catch((error: unknown) => respond.fail(exchange, error));
       } else serve(exchange, admission, request.params as Params);
     } catch (error) {
       respond.fail(exchange, error);
@@ -152,7 +159,8 @@ function createBodyCheck(route: Route): BodyCheck {
     const names = typeof raw === 'object' && raw !== null && !Array.isArray(raw) ? Object.keys(raw) : null;
     if (raw === undefined || names?.length === 0) return { value: undefined };
     const message = 'This operation takes no body; send none, or an empty object.';
-    const pointers = names === null ? [{ pointer: '', code: 'wrong_type' }] : names.map((name) => ({ pointer: `/${name}`, code: 'unknown_field' }));
+    const pointers =
+      names === null ? [{ pointer: '', code: 'wrong_type' }] : names.map((name) => ({ pointer: `/${name}`, code: 'unknown_field' }));
     return { refusal: validationFailed(pointers.map((pointer) => ({ ...pointer, message }))) };
   }
 
@@ -191,4 +199,3 @@ function createFinish(route: Route, respond: Responder): (exchange: Exchange, ou
     }
   };
 }
-

@@ -10,7 +10,15 @@ import type { Route } from './route.ts';
 /** What a request can meet before and around its handler. */
 export function impliedErrors(route: Route): ErrorCode[] {
   const codes: ErrorCode[] = [
-    'malformed_request', 'missing_api_key', 'invalid_api_key', 'api_key_revoked', 'api_key_expired', 'validation_failed', 'rate_limited', 'internal_error', 'overloaded',
+    'malformed_request',
+    'missing_api_key',
+    'invalid_api_key',
+    'api_key_revoked',
+    'api_key_expired',
+    'validation_failed',
+    'rate_limited',
+    'internal_error',
+    'overloaded',
   ];
   if (route.scope !== null) codes.push('insufficient_scope');
   if (Object.keys(route.ids ?? {}).length > 0) codes.push('not_found');
@@ -33,11 +41,14 @@ function codesByStatus(route: Route): Map<number, ErrorCode[]> {
 const pascal = (code: string): string => code.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 /** `InvalidTransitionOrProjectArchived`; the four ways in which a key can be wrong are simply `Unauthorized`. */
-const componentName = (status: number, codes: readonly ErrorCode[]): string => (status === 401 ? 'Unauthorized' : codes.map(pascal).join('Or'));
+const componentName = (status: number, codes: readonly ErrorCode[]): string =>
+  status === 401 ? 'Unauthorized' : codes.map(pascal).join('Or');
 
 /** The responses of one operation, as references. */
 export function errorResponses(route: Route): Record<string, { $ref: `#/components/responses/${string}` }> {
-  const entries = [...codesByStatus(route)].map(([status, codes]) => [String(status), { $ref: `#/components/responses/${componentName(status, codes)}` as const }] as const);
+  const entries = [...codesByStatus(route)].map(
+    ([status, codes]) => [String(status), { $ref: `#/components/responses/${componentName(status, codes)}` as const }] as const,
+  );
   return Object.fromEntries(entries);
 }
 
@@ -94,13 +105,25 @@ const string = { type: 'string' as const };
 
 export const headerComponents = {
   'Request-Id': { description: 'Names this request in the log of the server.', schema: string, example: 'req_mwp6la4i16665f_2s' },
-  RateLimit: { description: 'How many requests the key has left in this minute, at least, and the seconds until it ends.', schema: string, example: '"default";r=998;t=41' },
-  'RateLimit-Policy': { description: 'How many requests a key may send in how many seconds.', schema: string, example: '"default";q=1000;w=60' },
+  RateLimit: {
+    description: 'How many requests the key has left in this minute, at least, and the seconds until it ends.',
+    schema: string,
+    example: '"default";r=998;t=41',
+  },
+  'RateLimit-Policy': {
+    description: 'How many requests a key may send in how many seconds.',
+    schema: string,
+    example: '"default";q=1000;w=60',
+  },
   'Retry-After': { description: 'The seconds after which to try again.', schema: { type: 'integer' as const, minimum: 1 }, example: 12 },
   'WWW-Authenticate': { description: 'How to authenticate (RFC 6750).', schema: string, example: 'Bearer realm="tranche"' },
   ETag: { description: 'The version of the resource, for If-Match and If-None-Match.', schema: string, example: '"3"' },
   Location: { description: 'The path of what was created.', schema: { type: 'string' as const, format: 'uri-reference' } },
-  'Idempotent-Replayed': { description: '`true` where the answer is the stored one of an earlier request with the same Idempotency-Key.', schema: string, example: 'true' },
+  'Idempotent-Replayed': {
+    description: '`true` where the answer is the stored one of an earlier request with the same Idempotency-Key.',
+    schema: string,
+    example: 'true',
+  },
 };
 
 export type HeaderName = keyof typeof headerComponents;

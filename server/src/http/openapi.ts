@@ -42,7 +42,7 @@ A platform orders projects, projects have milestones, a milestone is submitted a
 
 **Repeating.** POST and PATCH take an \`Idempotency-Key\`: the same key with the same request gets the same answer and happens once.
 
-**Errors** are \`application/problem+json\`. Decide by \`code\`; \`/docs/errors\` explains each.
+**Errors** are \`application/problem+json\`. Decide by \`code\`; [a page for each](/docs/errors) says what it means and what to do.
 
 **Limits.** A key may send a fixed number of requests a minute; the \`RateLimit\` header says how many are left.
 `.trim();
@@ -59,7 +59,9 @@ export function buildOpenApi(routes: readonly Route[], { version, webhooks = [] 
       paths: pathsOf(routes),
       ...(webhooks.length > 0 ? { webhooks: webhooksOf(webhooks) } : {}),
       components: {
-        securitySchemes: { api_key: { type: 'http', scheme: 'bearer', description: 'An API key of the workspace: `Authorization: Bearer <API_KEY>`.' } },
+        securitySchemes: {
+          api_key: { type: 'http', scheme: 'bearer', description: 'An API key of the workspace: `Authorization: Bearer <API_KEY>`.' },
+        },
         parameters: parameterComponents,
         headers: headerComponents,
         responses: responseComponents(routes),
@@ -119,7 +121,8 @@ const parameterComponents = {
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header' as const,
-    description: 'A key of your own, one for each request you mean. A repetition with the same key and body gets the stored answer and changes nothing.',
+    description:
+      'A key of your own, one for each request you mean. A repetition with the same key and body gets the stored answer and changes nothing.',
     schema: { type: 'string' as const, minLength: 1, maxLength: 255 },
     example: '5b3c1f0e-order-1001',
   },
@@ -148,7 +151,9 @@ function headerParameters(route: Route): { $ref: `#/components/parameters/${stri
 }
 
 function requestBodyOf(schema: z.ZodType, example: unknown) {
-  return { required: !schema.safeParse(undefined).success, content: { 'application/json': { schema, ...(example === undefined ? {} : { example }) } } };
+  const required = !schema.safeParse(undefined).success;
+  const shown = example ?? (required ? undefined : {});
+  return { required, content: { 'application/json': { schema, ...(shown === undefined ? {} : { example: shown }) } } };
 }
 
 function successOf(route: Route): ZodOpenApiOperationObject['responses'] {
@@ -161,8 +166,12 @@ function successOf(route: Route): ZodOpenApiOperationObject['responses'] {
     ...(status === 201 ? ['Location' as const] : []),
     ...(route.idempotent === true ? ['Idempotent-Replayed' as const] : []),
   ]);
-  const content = schema === undefined ? {} : { content: { 'application/json': { schema, ...(example === undefined ? {} : { example }) } } };
-  const unchanged = route.versioned === true && route.method === 'GET' ? { 304: { description: 'Unchanged since the ETag in If-None-Match.', headers } } : {};
+  const content =
+    schema === undefined ? {} : { content: { 'application/json': { schema, ...(example === undefined ? {} : { example }) } } };
+  const unchanged =
+    route.versioned === true && route.method === 'GET'
+      ? { 304: { description: 'Unchanged since the ETag in If-None-Match.', headers } }
+      : {};
   return { [status]: { description, headers, ...content }, ...unchanged };
 }
 
@@ -213,25 +222,22 @@ function webhooksOf(webhooks: readonly WebhookDescription[]): ZodOpenApiPathsObj
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 /**
- * The generator writes a schema twice, the second as `XOutput`, when reading and writing differ. Where they came out the same, or only
- * one of the two is referred to, one component under its own name is enough.
+ * The generator writes a schema twice, the second as `XOutput`, when it differs between requests and answers. Where both came out the
+ * same, one component under its own name is enough; where they did not, one name would stand for two things, and that is a mistake.
  */
 function withoutTwins(document: object): object {
-  const plain = JSON.parse(JSON.stringify(document)) as { components?: { schemas?: Record<string, Json> } };
-  const schemas = plain.components?.schemas ?? {};
-  let text = JSON.stringify(plain);
-  for (const twin of Object.keys(schemas)) {
-    const name = twin.replace(/Output$/, '');
-    if (name === twin || schemas[name] === undefined) continue;
-    const rename = (from: string): string => from.replaceAll(`#/components/schemas/${twin}"`, `#/components/schemas/${name}"`);
+  const plain = JSON.parse(JSON.stringify(document)) as { components: { schemas?: Record<string, Json> } };
+  const schemas = plain.components.schemas ?? {};
+  const twins = Object.keys(schemas).filter((name) => name.endsWith('Output') && schemas[name.slice(0, -'Output'.length)] !== undefined);
+  const rename = (text: string): string =>
+    text.replace(/"#\/components\/schemas\/(\w+)"/g, (ref, name) => (twins.includes(name) ? ref.replace(/Output"$/, '"') : ref));
+  for (const twin of twins) {
+    const name = twin.slice(0, -'Output'.length);
     if (rename(JSON.stringify(schemas[twin])) !== rename(JSON.stringify(schemas[name]))) {
       throw new Error(`the schema "${name}" means one thing in requests and another in answers: give it an id for each`);
     }
-    text = rename(text);
+    delete schemas[twin];
   }
-  const merged = JSON.parse(text) as { components?: { schemas?: Record<string, Json> } };
-  for (const twin of Object.keys(schemas)) {
-    if (schemas[twin.replace(/Output$/, '')] !== undefined && twin.endsWith('Output')) delete merged.components?.schemas?.[twin];
-  }
-  return merged;
+  plain.components.schemas = Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return JSON.parse(rename(JSON.stringify(plain)));
 }

@@ -1,7 +1,7 @@
 // Refusals as HTTP problems (RFC 9457): which status each code of the catalogue has, and the exact body and headers that say it.
 // Decides nothing and sends nothing; every error of the service, whichever layer found it, is written by these functions.
 
-import { errorCatalogue, type ErrorCode, type FieldError, type Refusal } from '../domain/errors.ts';
+import { type ErrorCode, errorCatalogue, type FieldError, type Refusal } from '../domain/errors.ts';
 import type { Scope } from '../domain/scopes.ts';
 
 export const problemStatus = {

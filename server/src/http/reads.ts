@@ -65,7 +65,9 @@ export function createReads(database: Queryable, clock: () => Date): Reads {
 
   /** Only an empty page leaves the question whether the project exists. */
   const withinProject =
-    <Entity, Filters extends { readonly projectId?: Uuid | undefined }>(list: (database: Queryable, ...rest: Parameters<ListOf<Entity, Filters>>) => Promise<Page<Entity>>) =>
+    <Entity, Filters extends { readonly projectId?: Uuid | undefined }>(
+      list: (database: Queryable, ...rest: Parameters<ListOf<Entity, Filters>>) => Promise<Page<Entity>>,
+    ) =>
     async (workspaceId: Uuid, filters: Filters & { readonly projectId: Uuid }, page: PageRequest): Promise<Page<Entity> | null> => {
       const found = await list(database, workspaceId, filters, page);
       return found.records.length > 0 || (await hasProject(database, workspaceId, filters.projectId)) ? found : null;

@@ -15,7 +15,14 @@ function routes(handle: Route['handle'] = async () => ({ body: '{"id":1}' })): R
   const common = { tag: 'Things', summary: 'A thing.', errors: [], scope: null, success: { status: 200, description: 'It.' } } as const;
   return [
     defineRoute({ ...common, method: 'GET', path: '/v1/things/:id', operationId: 'getThing', ids: { id: 'project' }, handle }),
-    defineRoute({ ...common, method: 'POST', path: '/v1/things', operationId: 'createThing', body: z.strictObject({ name: z.string() }), handle }),
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: '/v1/things',
+      operationId: 'createThing',
+      body: z.strictObject({ name: z.string() }),
+      handle,
+    }),
   ];
 }
 
@@ -36,7 +43,10 @@ async function open(port: number): Promise<Socket> {
 }
 
 /** Sends text and resolves with all that came back once the server closed the connection. */
-async function exchange(port: number, text: string): Promise<{ status: number; headers: Record<string, string>; body: string; raw: string }> {
+async function exchange(
+  port: number,
+  text: string,
+): Promise<{ status: number; headers: Record<string, string>; body: string; raw: string }> {
   const socket = await open(port);
   const chunks: Buffer[] = [];
   socket.on('data', (chunk) => chunks.push(chunk));
@@ -49,7 +59,9 @@ async function exchange(port: number, text: string): Promise<{ status: number; h
 function parse(raw: string) {
   const [head = '', body = ''] = raw.split(/\r\n\r\n(.*)/s);
   const [line = '', ...fields] = head.split('\r\n');
-  const headers = Object.fromEntries(fields.map((field) => [field.slice(0, field.indexOf(':')).toLowerCase(), field.slice(field.indexOf(':') + 2)]));
+  const headers = Object.fromEntries(
+    fields.map((field) => [field.slice(0, field.indexOf(':')).toLowerCase(), field.slice(field.indexOf(':') + 2)]),
+  );
   return { status: Number(line.split(' ')[1]), headers, body, raw };
 }
 
@@ -63,7 +75,12 @@ describe('requests that are not HTTP', () => {
     ['an unknown method in lower case', 'get /healthz HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'method_not_allowed'],
     ['a header with a NUL', 'GET /healthz HTTP/1.1\r\nHost: a\r\nX: \0\r\n\r\n', 400, 'malformed_request'],
     ['two lengths', 'POST /v1/things HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400, 'malformed_request'],
-    ['a length and chunks', 'POST /v1/things HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n', 400, 'malformed_request'],
+    [
+      'a length and chunks',
+      'POST /v1/things HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
+      400,
+      'malformed_request',
+    ],
     ['headers of 20 KiB', `GET /healthz HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`, 431, 'headers_too_large'],
     ['a path of 20 KiB', `GET /v1/things/${'a'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 431, 'headers_too_large'],
     ['a tunnel', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n', 405, 'method_not_allowed'],
@@ -81,7 +98,10 @@ describe('requests that are not HTTP', () => {
 
   test.each([
     ['headers', 'GET /healthz HTTP/1.1\r\nHost: a\r\nX-Slow: '],
-    ['a body', `POST /v1/things HTTP/1.1\r\nHost: a\r\nAuthorization: KEY\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n{"na`],
+    [
+      'a body',
+      `POST /v1/things HTTP/1.1\r\nHost: a\r\nAuthorization: KEY\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n{"na`,
+    ],
   ])('%s that never arrive are a 408', async (_name, text) => {
     const server = await listen(undefined, { timeouts: { headersMs: 100, requestMs: 150, checkIntervalMs: 20 } });
     const answer = await exchange(server.port, text.replace('KEY', server.authorize().authorization));
@@ -93,7 +113,9 @@ describe('requests that are not HTTP', () => {
     const server = await listen();
     const { authorization } = server.authorize();
     const socket = await open(server.port);
-    socket.write(`POST /v1/things HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n{"na`);
+    socket.write(
+      `POST /v1/things HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n{"na`,
+    );
     socket.resetAndDestroy();
     await once(socket, 'close');
     expect((await exchange(server.port, 'GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')).status).toBe(200);
@@ -131,7 +153,7 @@ describe('odd requests', () => {
     expect([wrong.statusCode, wrong.headers.allow, wrong.json().code]).toEqual([405, 'GET, HEAD, OPTIONS', 'method_not_allowed']);
     const options = await app.inject({ method: 'OPTIONS', url: '/v1/things' });
     expect([options.statusCode, options.headers.allow, options.body]).toEqual([204, 'POST, OPTIONS', '']);
-    for (const url of ['/', '/v1', '/v1/things/', '/v1/things/a/b', '/v2/things']) {
+    for (const url of ['/', '/v1', '/V1/things', '/v1/things/a/b', '/v2/things']) {
       expect((await app.inject({ url })).json(), url).toMatchObject({ code: 'not_found', status: 404 });
     }
   });
@@ -171,6 +193,18 @@ describe('odd requests', () => {
     const [second] = (await once(socket, 'data')) as [Buffer];
     expect(parse(second.toString()).status).toBe(200);
     socket.destroy();
+  });
+
+  test('a body that is announced too large is refused before any of it is asked for, and one that is huge is not waited for', async () => {
+    const server = await listen();
+    const { authorization } = server.authorize();
+    const head = (length: number, more: string) =>
+      `POST /v1/things HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n${more}\r\n`;
+    for (const text of [head(2_000_000, 'Expect: 100-continue\r\n'), head(2_000_000_000, '')]) {
+      const answer = await exchange(server.port, text);
+      expect([answer.status, answer.headers.connection]).toEqual([413, 'close']);
+      expect(answer.raw).not.toContain('100 Continue');
+    }
   });
 
   test('a body in chunks is bounded like any other, and the client reads why', async () => {
@@ -221,7 +255,10 @@ describe('stopping', () => {
     const idle = await open(server.port);
     idle.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
     await once(idle, 'data');
-    const busy = exchange(server.port, `GET /v1/things/${PROJECT} HTTP/1.1\r\nHost: a\r\nAuthorization: ${server.authorize().authorization}\r\n\r\n`);
+    const busy = exchange(
+      server.port,
+      `GET /v1/things/${PROJECT} HTTP/1.1\r\nHost: a\r\nAuthorization: ${server.authorize().authorization}\r\n\r\n`,
+    );
     await reached.promise;
     const closed = server.app.close();
     await once(idle, 'close');

@@ -62,7 +62,8 @@ export function startTestServer(routes: readonly Route[], options: TestServerOpt
   const logger: Logger = pino({ level: options.logLevel ?? 'debug' }, { write: (line: string) => void log.push(JSON.parse(line)) });
   const keys = new Map<string, ApiKey>();
   const now = options.now ?? (() => NOW_MS);
-  const lookUp = async (hashes: Buffer[]): Promise<ApiKey[]> => [...keys.values()].filter((key) => hashes.some((hash) => hash.equals(key.hash)));
+  const lookUp = async (hashes: Buffer[]): Promise<ApiKey[]> =>
+    [...keys.values()].filter((key) => hashes.some((hash) => hash.equals(key.hash)));
   const app = buildServer({
     keys: createKeyCache({ lookUp, database: { isListening: () => true }, now }),
     limits: createRateLimit({ limitPerMinute: options.limitPerMinute ?? 1000, lease: memoryLeases(), now }),

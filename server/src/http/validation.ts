@@ -24,7 +24,11 @@ export function validationFailed(errors: readonly FieldError[]): Refusal {
 export type Part = 'body' | 'query';
 
 /** Parses with the schema; on failure, every issue as a field error. */
-export function validate<Value>(schema: z.ZodType<Value>, input: unknown, part: Part): { readonly value: Value } | { readonly refusal: Refusal } {
+export function validate<Value>(
+  schema: z.ZodType<Value>,
+  input: unknown,
+  part: Part,
+): { readonly value: Value } | { readonly refusal: Refusal } {
   const parsed = schema.safeParse(input, { error: part === 'body' ? bodyMessage : queryMessage, reportInput: true });
   if (parsed.success) return { value: parsed.data };
   const errors: FieldError[] = [];
@@ -54,14 +58,20 @@ function fieldErrors(issue: Issue, parents: readonly PropertyKey[], part: Part):
     return issue.keys.map((key) => ({ pointer: pointerOf([...path, key], part), code, message: unknownMessage(key, part) }));
   }
   if (issue.code === 'invalid_union') {
-    // Speak of the form that fits best: the one with the fewest mistakes.
-    const [closest] = [...issue.errors].sort((a, b) => a.length - b.length);
-    if (closest !== undefined && closest.some((inner) => inner.path.length > 0)) return closest.flatMap((inner) => fieldErrors(inner, path, part));
+    // Speak of the form that was meant: the one whose mistakes are within the value, and of several the one with the fewest.
+    const meant = issue.errors.filter((inner) => inner.every((one) => one.path.length > 0 || one.code === 'unrecognized_keys'));
+    const [closest] = meant.sort((a, b) => a.length - b.length);
+    if (closest !== undefined) return closest.flatMap((inner) => fieldErrors(inner, path, part));
   }
   return [{ pointer: pointerOf(path, part), code: codeOf(issue), message: issue.message }];
 }
 
-const MEASURED = { string: ['too_short', 'too_long'], array: ['too_few', 'too_many'], set: ['too_few', 'too_many'], object: ['too_few', 'too_many'] } as const;
+const MEASURED = {
+  string: ['too_short', 'too_long'],
+  array: ['too_few', 'too_many'],
+  set: ['too_few', 'too_many'],
+  object: ['too_few', 'too_many'],
+} as const;
 
 /** The stable code of an issue. Schemas name one of their own for a rule of theirs: `.refine(…, { params: { code: 'not_unique' } })`. */
 function codeOf(issue: Issue): string {
@@ -118,9 +128,15 @@ const messageFor =
         return known.input === undefined ? `Required: ${wanted}.` : `Must be ${wanted}.`;
       }
       case 'too_small':
-        return sizeMessage(known.origin, `${known.exact === true ? 'exactly' : known.inclusive === false ? 'more than' : 'at least'} ${known.minimum}`);
+        return sizeMessage(
+          known.origin,
+          `${known.exact === true ? 'exactly' : known.inclusive === false ? 'more than' : 'at least'} ${known.minimum}`,
+        );
       case 'too_big':
-        return sizeMessage(known.origin, `${known.exact === true ? 'exactly' : known.inclusive === false ? 'less than' : 'at most'} ${known.maximum}`);
+        return sizeMessage(
+          known.origin,
+          `${known.exact === true ? 'exactly' : known.inclusive === false ? 'less than' : 'at most'} ${known.maximum}`,
+        );
       case 'invalid_value': {
         const values = known.values.map((value) => JSON.stringify(value)).join(', ');
         return `${known.input === undefined ? 'Required: ' : 'Must be '}${known.values.length === 1 ? values : `one of ${values}`}.`;
@@ -201,9 +217,11 @@ function walk(value: unknown, path: (string | number)[], errors: FieldError[]): 
   for (const key of Object.keys(value)) {
     const inner = (value as Record<string, unknown>)[key];
     path.push(key);
-    if (key === '__proto__' || (key === 'constructor' && typeof inner === 'object' && inner !== null && Object.hasOwn(inner, 'prototype'))) return true;
+    if (key === '__proto__' || (key === 'constructor' && typeof inner === 'object' && inner !== null && Object.hasOwn(inner, 'prototype')))
+      return true;
     const problem = textProblem(key, true);
-    if (problem !== null) errors.push({ pointer: visible(bodyPointer(path)), code: problem.code, message: `The key ${lowerFirst(problem.message)}` });
+    if (problem !== null)
+      errors.push({ pointer: visible(bodyPointer(path)), code: problem.code, message: `The key ${lowerFirst(problem.message)}` });
     if (walk(inner, path, errors)) return true;
     path.pop();
   }

@@ -4,8 +4,8 @@
 import type { Committed } from '../commands/lane.ts';
 import type { Uuid } from '../domain/ids.ts';
 import type { Database } from '../store/database.ts';
+import { EVENTS_CHANNEL } from '../webhooks/spread.ts';
 
-export const EVENTS_CHANNEL = 'events';
 export const KEYS_CHANNEL = 'keys';
 
 /** A payload may have 8,000 bytes; past this many ids it is left empty, which means "look at all". */

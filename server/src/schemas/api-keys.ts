@@ -6,7 +6,7 @@ import { type ApiKey, refuseKey } from '../domain/api-key.ts';
 import { encodeId } from '../domain/ids.ts';
 import { allScopes, scopes } from '../domain/scopes.ts';
 import { listOf, listQuery } from './lists.ts';
-import { bounded, exampleId, idField, integerBetween, isUnique, moment, name, orEmpty, timestamp, wanted } from './text.ts';
+import { exampleId, idField, integerBetween, moment, name, orEmpty, setOf, timestamp, wanted } from './text.ts';
 
 export const MAX_OVERLAP_SECONDS = 604_800;
 export const DEFAULT_OVERLAP_SECONDS = 86_400;
@@ -47,7 +47,9 @@ const fields = {
   created_at: timestamp('When it was created.'),
 };
 
-export const apiKeyResource = z.object(fields).meta({ id: 'ApiKey', description: 'An API key, without its secret.', example: apiKeyExample });
+export const apiKeyResource = z
+  .object(fields)
+  .meta({ id: 'ApiKey', description: 'An API key, without its secret.', example: apiKeyExample });
 
 export const apiKeyWithSecretExample = {
   ...apiKeyExample,
@@ -91,14 +93,7 @@ export const apiKeyCreateExample = { name: 'Approvals', scopes: ['milestones:rea
 export const apiKeyCreate = z
   .strictObject({
     name: name.meta({ description: 'What people call it.' }),
-    scopes: bounded(
-      z
-        .array(scope, wanted('a list of scopes'))
-        .refine((list) => list.length > 0 && isUnique(list), { error: 'Must name at least one scope, and none of them twice.' })
-        .meta({ minItems: 1, maxItems: allScopes.length, uniqueItems: true }),
-      allScopes.length,
-      'Must name no scope twice.',
-    )
+    scopes: setOf(scope, allScopes.length, 'scope')
       .optional()
       .meta({ description: 'What it may do; never more than the calling key. Default: all that the calling key may do.' }),
     expires_at: moment.optional().meta({ description: 'When it stops working, in the future. Default: never.' }),

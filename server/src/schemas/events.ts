@@ -66,6 +66,7 @@ export const eventListQuery = z.strictObject({
       type: 'integer',
       format: 'int64',
       minimum: 0,
-      description: 'Return the events after this sequence number, oldest first. Remember the last one you handled and ask on from there. Default: 0, the beginning.',
+      description:
+        'Return the events after this sequence number, oldest first. Remember the last one you handled and ask on from there. Default: 0, the beginning.',
     }),
 });

@@ -50,8 +50,12 @@ export const limitField = z
 export function pageFields<Kind extends IdKind>(kind: Kind) {
   return {
     limit: limitField,
-    starting_after: idFilter(kind).optional().meta({ description: 'Return what comes after this id, that is, older ones. Not with ending_before.' }),
-    ending_before: idFilter(kind).optional().meta({ description: 'Return what comes just before this id, that is, newer ones. Not with starting_after.' }),
+    starting_after: idFilter(kind)
+      .optional()
+      .meta({ description: 'Return what comes after this id, that is, older ones. Not with ending_before.' }),
+    ending_before: idFilter(kind)
+      .optional()
+      .meta({ description: 'Return what comes just before this id, that is, newer ones. Not with starting_after.' }),
     created_after: moment.optional().meta({ description: 'Only what was created later than this (RFC 3339).' }),
     created_before: moment.optional().meta({ description: 'Only what was created earlier than this (RFC 3339).' }),
   };

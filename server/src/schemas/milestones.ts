@@ -8,7 +8,6 @@ import { listOf, listQuery } from './lists.ts';
 import {
   amount,
   amountField,
-  bounded,
   calendarDay,
   countField,
   currency,
@@ -85,7 +84,11 @@ export const milestoneResource = z
     created_at: timestamp('When it was created.'),
     updated_at: timestamp('When it last changed.'),
   })
-  .meta({ id: 'Milestone', description: 'A piece of work with its price. Its approval makes the payment and the invoice.', example: milestoneExample });
+  .meta({
+    id: 'Milestone',
+    description: 'A piece of work with its price. Its approval makes the payment and the invoice.',
+    example: milestoneExample,
+  });
 
 export function presentMilestone(milestone: Milestone): z.output<typeof milestoneResource> {
   const { submission } = milestone;
@@ -142,11 +145,10 @@ export type MilestoneCreate = z.output<typeof milestoneCreate>;
 export const submissionInput = z
   .strictObject({
     note: paragraph(MAX_NOTE_LENGTH).optional(),
-    links: bounded(
-      z.array(webAddress, wanted('a list of URLs')).meta({ maxItems: MAX_LINKS }),
-      MAX_LINKS,
-      `A submission takes up to ${MAX_LINKS} links.`,
-    ).optional(),
+    links: z
+      .array(webAddress, wanted('a list of URLs'))
+      .max(MAX_LINKS, { error: `A submission takes up to ${MAX_LINKS} links.` })
+      .optional(),
   })
   .meta({ id: 'SubmissionInput', description: 'What is handed in.', example: milestoneExample.submission });
 
@@ -170,7 +172,8 @@ export const milestoneUpdate = z
   })
   .meta({
     id: 'MilestoneUpdate',
-    description: 'A change of a milestone: its status, its fields, or both as one decision, fields first. Fields not named stay as they are.',
+    description:
+      'A change of a milestone: its status, its fields, or both as one decision, fields first. Fields not named stay as they are.',
     example: milestoneUpdateExample,
   });
 

@@ -43,7 +43,11 @@ export const paymentResource = z
     released_at: timestamp('When it was released; null before.').nullable(),
     created_at: timestamp('When it was created: at the approval of its milestone.'),
   })
-  .meta({ id: 'Payment', description: 'The money of one approved milestone. Released once, never rewritten after.', example: paymentExample });
+  .meta({
+    id: 'Payment',
+    description: 'The money of one approved milestone. Released once, never rewritten after.',
+    example: paymentExample,
+  });
 
 export function presentPayment(payment: Payment): z.output<typeof paymentResource> {
   return {
@@ -75,4 +79,6 @@ export const paymentListQuery = listQuery('payment', {
 });
 
 /** A release says nothing but where: an empty object, or no body. */
-export const paymentRelease = orEmpty(z.strictObject({}).meta({ id: 'PaymentRelease', description: 'Nothing to say; may be left out.', example: {} }));
+export const paymentRelease = orEmpty(
+  z.strictObject({}).meta({ id: 'PaymentRelease', description: 'Nothing to say; may be left out.', example: {} }),
+);

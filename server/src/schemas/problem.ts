@@ -11,12 +11,17 @@ export const errorCode = z.enum(codes).meta({ id: 'ErrorCode', description: 'Wha
 export const fieldError = z
   .object({
     pointer: z.string().meta({
-      description: 'Where: a JSON pointer into the body (`/milestones/0/amount`; empty for the body itself), `query/<name>` or `header/<Name>`.',
+      description:
+        'Where: a JSON pointer into the body (`/milestones/0/amount`; empty for the body itself), `query/<name>` or `header/<Name>`.',
     }),
     code: z.string().meta({ description: 'What is wrong with it, stable: `missing`, `wrong_type`, `unknown_field`, `too_long` …' }),
     message: z.string().meta({ description: 'What would be right.' }),
   })
-  .meta({ id: 'FieldError', description: 'One field that is wrong.', example: { pointer: '/amount', code: 'wrong_type', message: 'Must be an integer.' } });
+  .meta({
+    id: 'FieldError',
+    description: 'One field that is wrong.',
+    example: { pointer: '/amount', code: 'wrong_type', message: 'Must be an integer.' },
+  });
 
 export const problem = z
   .object({

@@ -7,7 +7,6 @@ import { type Project, type ProjectStatus, projectMoves, releaseModes } from '..
 import { listOf, oneCursor, oneCursorError, pageFields } from './lists.ts';
 import { milestoneCreate } from './milestones.ts';
 import {
-  bounded,
   countField,
   currency,
   currencyField,
@@ -108,11 +107,11 @@ export const projectCreate = z
     payee_id: name.optional().meta({ description: 'Your own id of who is paid, for milestones that name nobody.' }),
     release: releaseMode.optional().meta({ description: 'Default: `on_approval`.' }),
     metadata: metadata.optional(),
-    milestones: bounded(
-      z.array(milestoneCreate, wanted('a list of milestones')).meta({ maxItems: MAX_INLINE_MILESTONES }),
-      MAX_INLINE_MILESTONES,
-      `A project takes up to ${MAX_INLINE_MILESTONES} milestones inline; POST the others to its milestones.`,
-    )
+    milestones: z
+      .array(milestoneCreate, wanted('a list of milestones'))
+      .max(MAX_INLINE_MILESTONES, {
+        error: `A project takes up to ${MAX_INLINE_MILESTONES} milestones inline; POST the others to its milestones.`,
+      })
       .optional()
       .meta({ description: 'Milestones to create with it, in one commit and in this order.' }),
   })
@@ -136,45 +135,54 @@ export const projectUpdate = z
 
 export type ProjectUpdate = z.output<typeof projectUpdate>;
 
-const FILTER_KEY = /^metadata\[(.*)\]$/s;
+const FILTER = /^metadata\[(.*)\]$/s;
+const METADATA_FORM = 'Must be of the form metadata[key]=value.';
+
+const metadataKeyOf = (parameter: string): string | null => FILTER.exec(parameter)?.[1] ?? null;
+
+const fields = {
+  ...pageFields('project'),
+  status: projectStatus.optional(),
+  client_id: name.optional(),
+  metadata: z
+    .record(z.string(), z.string(), { error: METADATA_FORM })
+    .optional()
+    .meta({
+      description: 'Only projects whose metadata holds this value under this key: `metadata[order]=A-1001`. Several narrow it further.',
+      param: { style: 'deepObject', explode: true },
+    }),
+};
 
 /**
  * The query of the list. `metadata[key]=value` arrives as flat names, which no object schema can declare: they are what is left
  * over, and gathered here. `metadata` is declared for the document (style deepObject) and is refused when sent by itself.
  */
 export const projectListQuery = z
-  .object({
-    ...pageFields('project'),
-    status: projectStatus.optional(),
-    client_id: name.optional(),
-    metadata: z
-      .record(z.string(), z.string(), { error: 'Must be of the form metadata[key]=value.' })
-      .optional()
-      .meta({
-        description: 'Only projects whose metadata holds this value under this key: `metadata[order]=A-1001`. Several narrow it further.',
-        param: { style: 'deepObject', explode: true },
-      }),
-  })
+  .object(fields)
   .catchall(z.unknown())
   .refine(oneCursor, oneCursorError)
-  .transform((query, context) => {
-    const { limit, starting_after, ending_before, created_after, created_before, status, client_id, metadata: bare, ...rest } = query;
+  // Also where other parameters are wrong, so that all of it is said at once.
+  .superRefine(
+    (query, context) => {
+      const unknown = Object.keys(query).filter((parameter) => !Object.hasOwn(fields, parameter) && metadataKeyOf(parameter) === null);
+      if (unknown.length > 0) context.issues.push({ code: 'unrecognized_keys', keys: unknown, input: query, continue: true });
+    },
+    { when: () => true },
+  )
+  .transform(({ metadata: _alone, ...query }, context) => {
     const filters: [string, string][] = [];
-    for (const [parameter, value] of Object.entries(rest)) {
-      const key = FILTER_KEY.exec(parameter)?.[1];
-      if (key === undefined) {
-        context.issues.push({ code: 'unrecognized_keys', keys: [parameter], input: query, message: `Unrecognized key: "${parameter}"` });
-        continue;
-      }
+    for (const [parameter, value] of Object.entries(query)) {
+      const key = metadataKeyOf(parameter);
+      if (key === null) continue;
       const parsed = metadataValue.safeParse(value);
       const problem = metadataKeyProblem([key]) ?? (parsed.success ? null : 'Must be a text of up to 500 characters, given once.');
       if (problem !== null) context.issues.push({ code: 'custom', input: value, path: [parameter], message: problem });
       else filters.push([key, value as string]);
     }
-    if (bare !== undefined) context.issues.push({ code: 'custom', input: bare, path: ['metadata'], message: 'Must be of the form metadata[key]=value.' });
     const problem = metadataKeyProblem(filters.map(([key]) => key));
     if (problem !== null) context.issues.push({ code: 'custom', input: query, path: ['metadata'], message: problem });
+    const { limit, starting_after, ending_before, created_after, created_before, status, client_id } = query;
     // fromEntries defines its keys one by one, so that a key such as __proto__ is only a key.
-    const wantedMetadata = filters.length > 0 ? Object.fromEntries(filters) : undefined;
-    return { limit, starting_after, ending_before, created_after, created_before, status, client_id, metadata: wantedMetadata };
+    const metadata = filters.length > 0 ? Object.fromEntries(filters) : undefined;
+    return { limit, starting_after, ending_before, created_after, created_before, status, client_id, metadata };
   });

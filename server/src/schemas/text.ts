@@ -2,9 +2,9 @@
 // Says what is right in words a client can act on; knows no resource.
 
 import { z } from 'zod';
+import { MAX_METADATA_KEYS } from '../domain/editing.ts';
 import { decodeId, encodeId, type IdKind, idPrefixes, type Uuid } from '../domain/ids.ts';
 import { MAX_AMOUNT_MINOR, MIN_AMOUNT_MINOR, parseCurrency } from '../domain/money.ts';
-import { MAX_METADATA_KEYS } from '../domain/editing.ts';
 
 export const MAX_NAME_LENGTH = 255;
 export const MAX_METADATA_KEY_LENGTH = 40;
@@ -25,15 +25,20 @@ function isLonger(text: string, max: number): boolean {
   return false;
 }
 
-const LINE = { pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$', forbidden: /[\u0000-\u001f\u007f-\u009f]/, what: 'control characters or line breaks' };
-const PARAGRAPH = {
+interface TextKind {
+  /** What the text is made of, for the document and for the check alike. */
+  readonly pattern: string;
+  readonly forbidden: string;
+}
+const LINE: TextKind = { pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$', forbidden: 'control characters or line breaks' };
+const PARAGRAPH: TextKind = {
   pattern: '^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]*$',
-  forbidden: /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/,
-  what: 'control characters other than line breaks and tabs',
+  forbidden: 'control characters other than line breaks and tabs',
 };
 
 /** PostgreSQL refuses NUL and lone surrogates, and with them the whole batch that a command is part of: nothing of the kind gets in. */
-function boundedText(kind: typeof LINE, min: number, max: number) {
+function boundedText(kind: TextKind, min: number, max: number) {
+  const allowed = new RegExp(kind.pattern);
   const what = `a text of ${min > 0 ? `${min} to` : 'up to'} ${max} characters`;
   return z
     .string(wanted(what))
@@ -43,10 +48,15 @@ function boundedText(kind: typeof LINE, min: number, max: number) {
         check.issues.push({ code: 'too_small', origin: 'string', minimum: min, inclusive: true, input: text, message: `Must be ${what}.` });
       } else if (isLonger(text, max)) {
         check.issues.push({ code: 'too_big', origin: 'string', maximum: max, inclusive: true, input: text, message: `Must be ${what}.` });
-      } else if (kind.forbidden.test(text)) {
-        check.issues.push({ code: 'invalid_format', format: 'text', input: text, message: `Must not hold ${kind.what}.` });
+      } else if (!allowed.test(text)) {
+        check.issues.push({ code: 'invalid_format', format: 'text', input: text, message: `Must not hold ${kind.forbidden}.` });
       } else if (!text.isWellFormed()) {
-        check.issues.push({ code: 'invalid_format', format: 'text', input: text, message: 'Must be well-formed Unicode: it holds half of a surrogate pair.' });
+        check.issues.push({
+          code: 'invalid_format',
+          format: 'text',
+          input: text,
+          message: 'Must be well-formed Unicode: it holds half of a surrogate pair.',
+        });
       }
     })
     .meta({ ...(min > 0 ? { minLength: min } : {}), maxLength: max, pattern: kind.pattern });
@@ -121,7 +131,10 @@ function isCalendarDay(text: string): boolean {
 const DAY = 'a day of the calendar from 1970 on, such as 2026-03-31';
 
 /** A calendar day, `YYYY-MM-DD`, that exists. */
-export const calendarDay = z.string(wanted(DAY)).refine(isCalendarDay, { error: `Must be ${DAY}.` }).meta({ format: 'date' });
+export const calendarDay = z
+  .string(wanted(DAY))
+  .refine(isCalendarDay, { error: `Must be ${DAY}.` })
+  .meta({ format: 'date' });
 
 const AMOUNT = `an integer in minor units, for example 150000 for 1500.00 USD, from ${MIN_AMOUNT_MINOR} to ${MAX_AMOUNT_MINOR}`;
 
@@ -180,32 +193,18 @@ export function metadataKeyProblem(keys: readonly string[]): string | null {
   return keys.every((key) => metadataKey.safeParse(key).success) ? null : METADATA_KEY_MESSAGE;
 }
 
+/** The number of keys is looked at before the keys: a hundred thousand wrong ones would otherwise become as many errors. */
 function metadataOf<Value extends z.ZodType>(value: Value, description: string) {
   const record = z
-    .record(metadataKey, value, { error: (issue) => (issue.code === 'invalid_key' ? METADATA_KEY_MESSAGE : 'Must be an object of strings.') })
+    .record(metadataKey, value, {
+      error: (issue) => (issue.code === 'invalid_key' ? METADATA_KEY_MESSAGE : 'Must be an object of strings.'),
+    })
     .meta({ description, maxProperties: MAX_METADATA_KEYS, example: { order: 'A-1001' } });
-  return bounded(record, MAX_METADATA_KEYS, TOO_MANY_KEYS);
-}
-
-/**
- * Refuses an array or object with more than `max` members before looking at the members: a body of a hundred thousand wrong ones
- * would otherwise become as many errors.
- */
-export function bounded<Schema extends z.ZodType>(schema: Schema, max: number, message: string) {
-  return z.preprocess((value, context) => {
-    if (typeof value !== 'object' || value === null) return value;
-    const size = Array.isArray(value) ? value.length : Object.keys(value).length;
-    if (size <= max) return value;
-    context.issues.push({
-      code: 'too_big',
-      origin: Array.isArray(value) ? 'array' : 'object',
-      maximum: max,
-      inclusive: true,
-      input: value,
-      message,
-    });
+  return z.preprocess((input, context) => {
+    if (typeof input !== 'object' || input === null || Array.isArray(input) || Object.keys(input).length <= MAX_METADATA_KEYS) return input;
+    context.issues.push({ code: 'too_big', origin: 'object', maximum: MAX_METADATA_KEYS, inclusive: true, input, message: TOO_MANY_KEYS });
     return z.NEVER;
-  }, schema);
+  }, record);
 }
 
 /** Metadata of something new. */
@@ -239,7 +238,12 @@ export function orEmpty<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess((value) => (value === undefined || value === null ? {} : value), schema);
 }
 
-/** A list without repeats. */
-export function isUnique(values: readonly unknown[]): boolean {
-  return new Set(values).size === values.length;
+/** At least one of a closed set of words, none of them twice. The count is looked at before the words. */
+export function setOf<Word extends z.ZodType>(word: Word, size: number, what: string) {
+  const error = `Must name at least one ${what}, and none of them twice.`;
+  return z
+    .array(word, wanted(`a list of ${what}s`))
+    .max(size, { error })
+    .refine((words) => words.length > 0 && new Set(words).size === words.length, { error })
+    .meta({ minItems: 1, uniqueItems: true });
 }

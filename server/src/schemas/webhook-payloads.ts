@@ -13,7 +13,13 @@ const projectData = z
   .meta({ id: 'ProjectEventData', description: 'The payload of the events of a project.' });
 
 const milestoneData = z
-  .strictObject({ projectId, milestoneId, title: z.string(), amount: amountField('In minor units of the currency.'), currency: currencyField() })
+  .strictObject({
+    projectId,
+    milestoneId,
+    title: z.string(),
+    amount: amountField('In minor units of the currency.'),
+    currency: currencyField(),
+  })
   .meta({ id: 'MilestoneEventData', description: 'The payload of the events of a milestone.' });
 
 const paymentData = z

@@ -7,15 +7,15 @@ import { defineList, type Source } from './lists.ts';
 import { columnTypes, defineTable } from './tables.ts';
 
 export const apiKeyTable = defineTable<ApiKey>('api_keys', {
-  workspaceId: { column: 'workspace_id', type: 'uuid' },
-  id: { column: 'id', type: 'uuid' },
+  workspaceId: columnTypes.fixedUuid('workspace_id'),
+  id: columnTypes.fixedUuid('id'),
   name: { column: 'name', type: 'text' },
   hash: columnTypes.bytes('hash'),
   hint: { column: 'hint', type: 'text' },
   scopes: { column: 'scopes', type: 'text[]' },
   expiresAt: { column: 'expires_at', type: 'timestamptz(3)' },
   revokedAt: { column: 'revoked_at', type: 'timestamptz(3)' },
-  createdAt: { column: 'created_at', type: 'timestamptz(3)' },
+  createdAt: columnTypes.createdAt,
 });
 
 const byHashText = `select ${apiKeyTable.select('k')} from api_keys k where k.hash = any($1::bytea[])`;

@@ -9,7 +9,11 @@ interface Thing {
   workspaceId: string;
   id: string;
 }
-const source: Source<Thing> = { select: 't.*', table: 'things', fromRow: (row) => ({ workspaceId: String(row.workspace_id), id: String(row.id) }) };
+const source: Source<Thing> = {
+  select: 't.*',
+  table: 'things',
+  fromRow: (row) => ({ workspaceId: String(row.workspace_id), id: String(row.id) }),
+};
 
 /** Holds the things 1 to 9 of the workspaces a and b, answers in no helpful order, and remembers what it was asked. */
 function fakeDatabase() {
@@ -18,7 +22,9 @@ function fakeDatabase() {
     async query<Row>(_text: string, parameters: readonly unknown[] = []) {
       const [workspaces, ids] = parameters as [string[], string[]];
       asked.push(ids);
-      const found = ids.map((id, i) => ({ workspace_id: workspaces[i], id })).filter((row) => /^[1-9]$/.test(row.id) && /^[ab]$/.test(row.workspace_id ?? ''));
+      const found = ids
+        .map((id, i) => ({ workspace_id: workspaces[i], id }))
+        .filter((row) => /^[1-9]$/.test(row.id) && /^[ab]$/.test(row.workspace_id ?? ''));
       return found.reverse() as Row[];
     },
   };
@@ -54,7 +60,7 @@ describe('reads by id', () => {
   test('never ask for more than maxBatch in one query', async () => {
     const { asked, queryable } = fakeDatabase();
     const read = createByIdReader(queryable, source, { maxBatch: 4 });
-    const found = await Promise.all(Array.from({ length: 10 }, (_, i) => read('a', String(i % 9 + 1))));
+    const found = await Promise.all(Array.from({ length: 10 }, (_, i) => read('a', String((i % 9) + 1))));
     expect(found.every((thing) => thing !== null)).toBe(true);
     expect(asked.map((ids) => ids.length)).toEqual([4, 4, 2]);
   });
@@ -70,7 +76,9 @@ describe('reads by id', () => {
   test('all fail when their query fails, and the next ones are asked anew', async () => {
     const { queryable } = fakeDatabase();
     let broken = true;
-    const flaky: Queryable = { query: (text, parameters) => (broken ? Promise.reject(new Error('gone')) : queryable.query(text, parameters)) };
+    const flaky: Queryable = {
+      query: (text, parameters) => (broken ? Promise.reject(new Error('gone')) : queryable.query(text, parameters)),
+    };
     const read = createByIdReader(flaky, source);
     const outcomes = await Promise.allSettled([read('a', '1'), read('a', '2')]);
     expect(outcomes.map((outcome) => outcome.status)).toEqual(['rejected', 'rejected']);

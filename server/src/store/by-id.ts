@@ -20,7 +20,11 @@ interface Key {
  * Finds records by the unique index on (workspace_id, id) that every source has, one look-up a key. The keys travel as two arrays, so that
  * one text and one plan serve batches of every size.
  */
-export function createByIdReader<Entity>(queryable: Queryable, source: Source<Entity>, options: { maxBatch?: number } = {}): ByIdReader<Entity> {
+export function createByIdReader<Entity>(
+  queryable: Queryable,
+  source: Source<Entity>,
+  options: { maxBatch?: number } = {},
+): ByIdReader<Entity> {
   const text =
     `select ${source.select} from unnest($1::uuid[], $2::uuid[]) as n(workspace_id, id), ${source.table} t ${source.join ?? ''} ` +
     'where t.workspace_id = n.workspace_id and t.id = n.id';

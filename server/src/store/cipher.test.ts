@@ -52,7 +52,8 @@ describe('createCipher', () => {
       altered[bit >> 3] = (altered[bit >> 3] as number) ^ (1 << (bit & 7));
       expect(() => cipher.open(`v1.${altered.toString('base64url')}`, 'row')).toThrow(SealBroken);
     }
-    for (let length = 0; length < sealed.length - 1; length++) expect(() => cipher.open(sealed.slice(0, length), 'row')).toThrow(SealBroken);
+    for (let length = 0; length < sealed.length - 1; length++)
+      expect(() => cipher.open(sealed.slice(0, length), 'row')).toThrow(SealBroken);
     expect(() => cipher.open(sealed.replace('v1.', 'v2.'), 'row')).toThrow(SealBroken);
   });
 
@@ -81,14 +82,16 @@ describe('loadEncryptionKey', () => {
     expect(readdirSync(dataDir)).toEqual([]);
   });
 
-  test.each([['too short'], [randomBytes(31).toString('hex')], [randomBytes(33).toString('base64')], [`${'a'.repeat(42)}!`]])(
-    'refuses %j as a key and says how to make one',
-    (encryptionKey) => {
-      const load = () => loadEncryptionKey({ encryptionKey, dataDir: makeDirectory(), required: false });
-      expect(load).toThrow(EncryptionKeyRefused);
-      expect(load).toThrow(/ENCRYPTION_KEY is not a key\. .*openssl rand -base64 32/);
-    },
-  );
+  test.each([
+    ['too short'],
+    [randomBytes(31).toString('hex')],
+    [randomBytes(33).toString('base64')],
+    [`${'a'.repeat(42)}!`],
+  ])('refuses %j as a key and says how to make one', (encryptionKey) => {
+    const load = () => loadEncryptionKey({ encryptionKey, dataDir: makeDirectory(), required: false });
+    expect(load).toThrow(EncryptionKeyRefused);
+    expect(load).toThrow(/ENCRYPTION_KEY is not a key\. .*openssl rand -base64 32/);
+  });
 
   test('makes no file where the key must be given', () => {
     const dataDir = makeDirectory();

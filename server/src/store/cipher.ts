@@ -30,7 +30,8 @@ export class SealBroken extends Error {}
 export class EncryptionKeyRefused extends Error {}
 
 export function createCipher(key: Buffer): Cipher {
-  if (key.length !== KEY_BYTES) throw new EncryptionKeyRefused(`The encryption key must have ${KEY_BYTES} bytes; this one has ${key.length}.`);
+  if (key.length !== KEY_BYTES)
+    throw new EncryptionKeyRefused(`The encryption key must have ${KEY_BYTES} bytes; this one has ${key.length}.`);
   const bound = (context: string): Buffer => Buffer.from(`${VERSION}${context}`);
   return {
     seal(text, context) {
@@ -79,7 +80,8 @@ export function loadEncryptionKey(options: { encryptionKey?: string | undefined;
   const path = join(options.dataDir, KEY_FILE);
   if (!existsSync(path)) createKeyFile(options.dataDir, path);
   const key = parseKey(readFileSync(path, 'utf8'));
-  if (key === null) throw new EncryptionKeyRefused(`${path} does not hold a key. Restore it from a backup: without it no stored secret can be read.`);
+  if (key === null)
+    throw new EncryptionKeyRefused(`${path} does not hold a key. Restore it from a backup: without it no stored secret can be read.`);
   return key;
 }
 
@@ -115,7 +117,9 @@ export async function checkEncryptionKey(database: Queryable, cipher: Cipher): P
   let [check] = await read();
   if (check === undefined) {
     // The primary key lets one row in; of two processes that start at once, the second reads what the first wrote.
-    await database.query('insert into encryption_checks (sealed) values ($1) on conflict do nothing', [cipher.seal(CHECK_TEXT, CHECK_CONTEXT)]);
+    await database.query('insert into encryption_checks (sealed) values ($1) on conflict do nothing', [
+      cipher.seal(CHECK_TEXT, CHECK_CONTEXT),
+    ]);
     [check] = await read();
   }
   try {

@@ -7,14 +7,14 @@ import { type Page, tableSource } from './lists.ts';
 import { columnTypes, defineTable } from './tables.ts';
 
 export const eventTable = defineTable<Event>('events', {
-  workspaceId: { column: 'workspace_id', type: 'uuid' },
+  workspaceId: columnTypes.fixedUuid('workspace_id'),
   seq: columnTypes.count('seq'),
-  id: { column: 'id', type: 'uuid' },
+  id: columnTypes.fixedUuid('id'),
   type: { column: 'type', type: 'text' },
-  projectId: { column: 'project_id', type: 'uuid' },
+  projectId: columnTypes.fixedUuid('project_id'),
   body: { column: 'body', type: 'text' },
   hash: columnTypes.bytes('hash'),
-  createdAt: { column: 'created_at', type: 'timestamptz(3)' },
+  createdAt: columnTypes.createdAt,
 });
 
 /** Found by id through the unique index events_by_id (workspace_id, id). */

@@ -74,15 +74,23 @@ export async function fanOut(database: Database, { workspaceIds, limit, newId, n
   });
 }
 
+/** Events up to this one are nobody's: every endpoint that takes webhooks asked for later ones only. Null without such an endpoint. */
+const floorText = `
+  select w.workspace_id, min(w.after_seq) as floor from webhook_endpoints w
+  where w.status = 'enabled' and w.deleted_at is null`;
+
 /**
- * Heads are read without a lock. Given ids: two primary key look-ups each. Without: a scan of heads and cursors. The random order keeps
- * workers off each other's workspaces and a busy workspace from being first every time.
+ * Heads are read without a lock, and only of workspaces that have somebody to send to: the others cost nothing, and their cursors stay
+ * where they are. Given ids: primary key look-ups. Without: a scan of the endpoints. The random order keeps workers off each other's
+ * workspaces and a busy workspace from being first every time.
  */
 async function findBehind(database: Queryable, workspaceIds: readonly Uuid[] | null): Promise<Behind[]> {
   const rows = await database.query<Behind>(
     `select h.workspace_id, c.seq is null as is_new
-     from workspace_heads h left join webhook_cursors c on c.workspace_id = h.workspace_id
-     where h.event_seq > coalesce(c.seq, 0) ${workspaceIds === null ? '' : 'and h.workspace_id = any($2::uuid[])'}
+     from (${floorText} ${workspaceIds === null ? '' : 'and w.workspace_id = any($2::uuid[])'} group by w.workspace_id) f
+     join workspace_heads h on h.workspace_id = f.workspace_id
+     left join webhook_cursors c on c.workspace_id = f.workspace_id
+     where h.event_seq > greatest(c.seq, f.floor)
      order by random() limit $1`,
     workspaceIds === null ? [MAX_WORKSPACES] : [MAX_WORKSPACES, workspaceIds],
   );
@@ -111,7 +119,10 @@ function readEvents(transaction: Queryable, workspaceIds: readonly Uuid[], quota
   return transaction.query<FreshEvent>(
     `select c.workspace_id, e.seq, e.type
      from webhook_cursors c
-     cross join lateral (select seq, type from events where workspace_id = c.workspace_id and seq > c.seq order by seq limit $2) e
+     left join lateral (${floorText} and w.workspace_id = c.workspace_id group by w.workspace_id) f on true
+     cross join lateral (
+       select seq, type from events where workspace_id = c.workspace_id and seq > greatest(c.seq, f.floor) order by seq limit $2
+     ) e
      where c.workspace_id = any($1::uuid[])
      order by c.workspace_id, e.seq`,
     [workspaceIds, quota],

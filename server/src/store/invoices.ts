@@ -18,12 +18,12 @@ const readLines = (lines: StoredLine[]): InvoiceLine[] =>
   lines.map((line) => ({ milestoneId: line.milestone_id, description: line.description, amountMinor: BigInt(line.amount_minor) }));
 
 export const invoiceTable = defineTable<Invoice>('invoices', {
-  workspaceId: { column: 'workspace_id', type: 'uuid' },
-  id: { column: 'id', type: 'uuid' },
-  number: columnTypes.count('number'),
-  projectId: { column: 'project_id', type: 'uuid' },
-  milestoneId: { column: 'milestone_id', type: 'uuid' },
-  paymentId: { column: 'payment_id', type: 'uuid' },
+  workspaceId: columnTypes.fixedUuid('workspace_id'),
+  id: columnTypes.fixedUuid('id'),
+  number: { ...columnTypes.count('number'), fixed: true },
+  projectId: columnTypes.fixedUuid('project_id'),
+  milestoneId: columnTypes.fixedUuid('milestone_id'),
+  paymentId: columnTypes.fixedUuid('payment_id'),
   clientId: { column: 'client_id', type: 'text' },
   status: { column: 'status', type: 'text' },
   paymentStatus: { column: 'payment_status', type: 'text' },
@@ -33,7 +33,7 @@ export const invoiceTable = defineTable<Invoice>('invoices', {
   totalMinor: { column: 'total_minor', type: 'bigint' },
   currency: { column: 'currency', type: 'text' },
   paidAt: { column: 'paid_at', type: 'timestamptz(3)' },
-  createdAt: { column: 'created_at', type: 'timestamptz(3)' },
+  createdAt: columnTypes.createdAt,
 });
 
 export const invoiceSource = tableSource(invoiceTable);

@@ -82,7 +82,9 @@ export function defineList<Entity, Filters extends object>(definition: ListDefin
     const rest = `from ${source.table} t where ${where.join(' and ')} ${order} limit ${bind(page.limit + 1)}`;
     // What is joined is looked up for the rows of the page only, whatever the planner makes of a limit it does not know.
     const text =
-      source.join === undefined ? `select ${source.select} ${rest}` : `select ${source.select} from (select t.* ${rest}) t ${source.join} ${order}`;
+      source.join === undefined
+        ? `select ${source.select} ${rest}`
+        : `select ${source.select} from (select t.* ${rest}) t ${source.join} ${order}`;
     const rows = await queryable.query<Record<string, unknown>>(text, parameters);
     const hasMore = rows.length > page.limit;
     if (hasMore) rows.length = page.limit;

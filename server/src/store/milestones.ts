@@ -3,12 +3,12 @@
 import type { Uuid } from '../domain/ids.ts';
 import type { Milestone, MilestoneStatus } from '../domain/milestone.ts';
 import { defineList, equals, tableSource } from './lists.ts';
-import { defineTable } from './tables.ts';
+import { columnTypes, defineTable } from './tables.ts';
 
 export const milestoneTable = defineTable<Milestone>('milestones', {
-  workspaceId: { column: 'workspace_id', type: 'uuid' },
-  id: { column: 'id', type: 'uuid' },
-  projectId: { column: 'project_id', type: 'uuid' },
+  workspaceId: columnTypes.fixedUuid('workspace_id'),
+  id: columnTypes.fixedUuid('id'),
+  projectId: columnTypes.fixedUuid('project_id'),
   title: { column: 'title', type: 'text' },
   description: { column: 'description', type: 'text' },
   amountMinor: { column: 'amount_minor', type: 'bigint' },
@@ -22,7 +22,7 @@ export const milestoneTable = defineTable<Milestone>('milestones', {
   submittedAt: { column: 'submitted_at', type: 'timestamptz(3)' },
   approvedAt: { column: 'approved_at', type: 'timestamptz(3)' },
   version: { column: 'version', type: 'integer' },
-  createdAt: { column: 'created_at', type: 'timestamptz(3)' },
+  createdAt: columnTypes.createdAt,
   updatedAt: { column: 'updated_at', type: 'timestamptz(3)' },
 });
 

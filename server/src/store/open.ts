@@ -1,7 +1,7 @@
 // Chooses the database by configuration: a PostgreSQL server where DATABASE_URL names one, the embedded one otherwise.
 // Opens only; migrations are the caller's next step.
 
-import type { Database } from './database.ts';
+import type { Database, Queryable } from './database.ts';
 import type { Log } from './log.ts';
 import { openPglite } from './pglite.ts';
 import { openPostgres } from './postgres.ts';
@@ -44,7 +44,7 @@ export async function openDatabase(config: DatabaseConfig, log: Log): Promise<Da
   }
 }
 
-async function refuseOldServer(database: Database): Promise<void> {
+export async function refuseOldServer(database: Queryable): Promise<void> {
   const rows = await database.query<{ number: number; version: string }>(
     `select current_setting('server_version_num')::integer as number, current_setting('server_version') as version`,
   );

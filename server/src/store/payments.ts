@@ -3,21 +3,21 @@
 import type { Uuid } from '../domain/ids.ts';
 import type { Payment, PaymentStatus } from '../domain/payment.ts';
 import { defineList, equals, oneOf, tableSource } from './lists.ts';
-import { defineTable } from './tables.ts';
+import { columnTypes, defineTable } from './tables.ts';
 
 export const paymentTable = defineTable<Payment>('payments', {
-  workspaceId: { column: 'workspace_id', type: 'uuid' },
-  id: { column: 'id', type: 'uuid' },
-  projectId: { column: 'project_id', type: 'uuid' },
-  milestoneId: { column: 'milestone_id', type: 'uuid' },
-  invoiceId: { column: 'invoice_id', type: 'uuid' },
+  workspaceId: columnTypes.fixedUuid('workspace_id'),
+  id: columnTypes.fixedUuid('id'),
+  projectId: columnTypes.fixedUuid('project_id'),
+  milestoneId: columnTypes.fixedUuid('milestone_id'),
+  invoiceId: columnTypes.fixedUuid('invoice_id'),
   clientId: { column: 'client_id', type: 'text' },
   payeeId: { column: 'payee_id', type: 'text' },
   amountMinor: { column: 'amount_minor', type: 'bigint' },
   currency: { column: 'currency', type: 'text' },
   status: { column: 'status', type: 'text' },
   releasedAt: { column: 'released_at', type: 'timestamptz(3)' },
-  createdAt: { column: 'created_at', type: 'timestamptz(3)' },
+  createdAt: columnTypes.createdAt,
 });
 
 export const paymentSource = tableSource(paymentTable);

@@ -10,6 +10,8 @@ import { lockDirectory } from './directory-lock.ts';
 import { DurableNodeFS, fsyncDirectory, fsyncTree } from './durable-fs.ts';
 import type { Log } from './log.ts';
 import { applyMigrations } from './migrations.ts';
+import { maintain } from './pglite-maintenance.ts';
+import { plannerSettings } from './planner.ts';
 import { PgliteStream } from './pglite-stream.ts';
 import { describe, runScript, runStatement } from './statements.ts';
 import { runTransaction, type Session } from './transaction.ts';
@@ -17,10 +19,22 @@ import { Turns } from './turns.ts';
 import { valueTypes } from './values.ts';
 
 /** PGlite starts PostgreSQL with `-F`, which turns fsync off. Of the methods to sync the log only `fsync` reaches our file system. */
-const durableParameters = [...PGlite.defaultStartParams.filter((parameter) => parameter !== '-F'), '-c', 'wal_sync_method=fsync'];
+const durableParameters = [
+  ...PGlite.defaultStartParams.filter((parameter) => parameter !== '-F'),
+  ...['-c', 'wal_sync_method=fsync'],
+  // Checkpoints come from pglite-maintenance.ts; this only bounds how many old segments are kept for later use.
+  ...['-c', 'max_wal_size=192MB'],
+];
 /** Values are read by their form, which these fix. */
-const sessionParameters = ['-c', 'timezone=UTC', '-c', 'datestyle=ISO'];
+const sessionParameters = ['timezone=UTC', 'datestyle=ISO', ...plannerSettings].flatMap((setting) => ['-c', setting.replaceAll(' ', '')]);
 const memoryParameters = [...PGlite.defaultStartParams, '-c', 'shared_buffers=16MB'];
+
+/** Nothing else can run while a transaction is open, so one that waits for what never comes must not wait for ever. */
+const TRANSACTION_TIMEOUT_MS = 10_000;
+const MAINTENANCE_EVERY_MS = 10_000;
+
+/** What the engine says of why it will not start. */
+const MAX_COMPLAINTS = 5;
 
 const DATABASE_DIRECTORY = 'postgres';
 const MEMORY = 'memory://';
@@ -33,36 +47,50 @@ export interface PgliteOptions {
   readonly onFsync?: () => void;
   /** What a database in memory begins with, as `dumpDataDir` returned it. */
   readonly snapshot?: Blob;
+  readonly maintenanceEveryMs?: number;
+  /** How long to wait for another process that holds the directory. */
+  readonly lockWaitMs?: number;
 }
 
 export async function openPglite(options: PgliteOptions): Promise<Database> {
   if (options.dataDir === MEMORY) {
     const snapshot = options.snapshot === undefined ? {} : { loadDataDir: options.snapshot };
     const pglite = await PGlite.create(MEMORY, { startParams: [...memoryParameters, ...sessionParameters], ...snapshot });
-    return connect(pglite, options.log, () => undefined);
+    return connect(pglite, options, () => undefined);
   }
   const dataDir = resolve(options.dataDir);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const unlock = await lockDirectory(dataDir);
+  const unlock = await lockDirectory(dataDir, options.lockWaitMs);
   try {
     const directory = join(dataDir, DATABASE_DIRECTORY);
     if (!existsSync(directory)) await createDatabase(dataDir, directory);
     const pglite = await start(directory, options.onFsync);
-    return await connect(pglite, options.log, unlock);
+    return await connect(pglite, options, unlock);
   } catch (error) {
     unlock();
     throw error;
   }
 }
 
-function start(directory: string, onFsync?: () => void): Promise<PGlite> {
-  return PGlite.create({ fs: new DurableNodeFS(directory, onFsync), startParams: [...durableParameters, ...sessionParameters] });
+async function start(directory: string, onFsync?: () => void): Promise<PGlite> {
+  const said: string[] = [];
+  const listen = (line: string): boolean => {
+    if (/FATAL|PANIC|ERROR|HINT/.test(line) && said.length < MAX_COMPLAINTS) said.push(line);
+    return false;
+  };
+  const fs = new DurableNodeFS(directory, onFsync);
+  try {
+    return await PGlite.create({ fs, startParams: [...durableParameters, ...sessionParameters], onStderr: listen });
+  } catch (error) {
+    throw new Error(`The embedded database in ${directory} did not start: ${said.join(' ') || describe(error)}`, { cause: error });
+  }
 }
 
 /** Under another name first, so that a crash half-way leaves nothing that looks like a database. */
 async function createDatabase(dataDir: string, directory: string): Promise<void> {
   const unfinished = `${directory}.new`;
   rmSync(unfinished, { recursive: true, force: true });
+  mkdirSync(unfinished, { mode: 0o700 });
   const pglite = await start(unfinished);
   await pglite.close();
   fsyncTree(unfinished);
@@ -70,7 +98,7 @@ async function createDatabase(dataDir: string, directory: string): Promise<void>
   fsyncDirectory(dataDir);
 }
 
-async function connect(pglite: PGlite, log: Log, unlock: () => void): Promise<Database> {
+async function connect(pglite: PGlite, options: PgliteOptions, unlock: () => void): Promise<Database> {
   const client = new pg.Client({
     user: 'postgres',
     database: 'postgres',
@@ -80,9 +108,17 @@ async function connect(pglite: PGlite, log: Log, unlock: () => void): Promise<Da
     types: valueTypes,
     stream: () => new PgliteStream(pglite),
   });
-  const database = new PgliteDatabase(pglite, client, log, unlock);
+  const database = new PgliteDatabase(pglite, client, options, unlock);
   await client.connect();
   return database;
+}
+
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new DatabaseUnavailable(`A transaction took longer than ${TRANSACTION_TIMEOUT_MS} ms.`)), TRANSACTION_TIMEOUT_MS);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
 class PgliteDatabase implements Database {
@@ -93,11 +129,13 @@ class PgliteDatabase implements Database {
   readonly #unlock: () => void;
   readonly #session: Session;
   readonly #turns = new Turns();
+  readonly #maintenance: NodeJS.Timeout;
   readonly #listeners = new Map<string, Set<(payload: string) => void>>();
   #broken = false;
+  #maintaining = false;
   #closing: Promise<void> | null = null;
 
-  constructor(pglite: PGlite, client: pg.Client, log: Log, unlock: () => void) {
+  constructor(pglite: PGlite, client: pg.Client, { log, maintenanceEveryMs }: PgliteOptions, unlock: () => void) {
     this.#pglite = pglite;
     this.#client = client;
     this.#log = log;
@@ -105,8 +143,10 @@ class PgliteDatabase implements Database {
     this.#session = { client, named: true, isBroken: () => this.#broken };
     client.on('error', (error) => {
       this.#broken = true;
+      clearInterval(this.#maintenance);
       log.error({ reason: describe(error) }, 'The embedded database has failed; a restart recovers it from its log');
     });
+    this.#maintenance = setInterval(() => this.#maintain(), maintenanceEveryMs ?? MAINTENANCE_EVERY_MS).unref();
   }
 
   query<Row>(text: string, parameters?: readonly unknown[]): Promise<Row[]> {
@@ -115,7 +155,7 @@ class PgliteDatabase implements Database {
 
   transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T> {
     return this.#inTurn(async () => {
-      const outcome = await runTransaction(this.#session, 'begin isolation level read committed', work);
+      const outcome = await runTransaction(this.#session, 'begin isolation level read committed', (transaction) => inTime(work(transaction)));
       if (outcome.committed === true) return outcome.result;
       // There is no network in between: no answer to COMMIT means that the engine has failed, and only its log knows.
       throw new CommitUnknown('The embedded database failed at COMMIT.', { cause: outcome.cause });
@@ -158,7 +198,18 @@ class PgliteDatabase implements Database {
     }
   }
 
+  #maintain(): void {
+    if (this.#maintaining) return;
+    this.#maintaining = true;
+    maintain(this)
+      .catch((error: unknown) => {
+        if (this.#closing === null) this.#log.warn({ reason: describe(error) }, 'Maintenance of the embedded database failed; it is tried again');
+      })
+      .finally(() => (this.#maintaining = false));
+  }
+
   async #close(): Promise<void> {
+    clearInterval(this.#maintenance);
     // Waits for what was accepted before.
     await this.#turns.take();
     try {

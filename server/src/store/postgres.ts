@@ -13,6 +13,7 @@ import {
 } from './database.ts';
 import type { Log } from './log.ts';
 import { applyMigrations } from './migrations.ts';
+import { plannerSettings } from './planner.ts';
 import { PostgresListener } from './postgres-listener.ts';
 import { describe, runScript, runStatement, spoilsConnection, toPortError } from './statements.ts';
 import { isReusable, runTransaction, type Session } from './transaction.ts';
@@ -40,6 +41,7 @@ const settings = [
   // Dates and times are read by their form, which these two fix.
   `timezone = 'UTC'`,
   `datestyle = 'ISO'`,
+  ...plannerSettings,
 ];
 const begin = 'begin isolation level read committed';
 const xid = 'select pg_current_xact_id()::text as xid';

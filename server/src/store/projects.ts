@@ -4,11 +4,11 @@ import type { Uuid } from '../domain/ids.ts';
 import type { Project, ProjectStatus } from '../domain/project.ts';
 import type { Queryable } from './database.ts';
 import { type Condition, defineList, equals, oneOf, tableSource } from './lists.ts';
-import { defineTable } from './tables.ts';
+import { columnTypes, defineTable } from './tables.ts';
 
 export const projectTable = defineTable<Project>('projects', {
-  workspaceId: { column: 'workspace_id', type: 'uuid' },
-  id: { column: 'id', type: 'uuid' },
+  workspaceId: columnTypes.fixedUuid('workspace_id'),
+  id: columnTypes.fixedUuid('id'),
   name: { column: 'name', type: 'text' },
   clientId: { column: 'client_id', type: 'text' },
   payeeId: { column: 'payee_id', type: 'text' },
@@ -17,7 +17,7 @@ export const projectTable = defineTable<Project>('projects', {
   status: { column: 'status', type: 'text' },
   metadata: { column: 'metadata', type: 'jsonb' },
   version: { column: 'version', type: 'integer' },
-  createdAt: { column: 'created_at', type: 'timestamptz(3)' },
+  createdAt: columnTypes.createdAt,
   updatedAt: { column: 'updated_at', type: 'timestamptz(3)' },
 });
 

@@ -8,6 +8,8 @@ type ColumnType = 'uuid' | 'text' | 'bigint' | 'integer' | 'smallint' | 'boolean
 interface Column<Field> {
   readonly column: string;
   readonly type: ColumnType;
+  /** Set at the insert and never written again: identities, links, numbers. */
+  readonly fixed?: true;
   /** From the domain's value to what JSON carries, where the two differ. */
   readonly write?: (value: Field) => unknown;
   /** From the database's value to the domain's, where the two differ. */
@@ -30,6 +32,8 @@ const bytea = (bytes: Buffer): string => `\\x${bytes.toString('hex')}`;
 
 /** Columns of the kinds that need a conversion. */
 export const columnTypes = {
+  fixedUuid: (column: string): Column<string> => ({ column, type: 'uuid', fixed: true }),
+  createdAt: { column: 'created_at', type: 'timestamptz(3)', fixed: true } satisfies Column<Date>,
   count: (column: string): Column<number> => ({ column, type: 'bigint', read: ((value: bigint) => Number(value)) as (value: never) => number }),
   bytes: (column: string): Column<Buffer> => ({ column, type: 'bytea', write: bytea }),
 };
@@ -40,7 +44,7 @@ export function defineTable<Entity>(name: string, columns: Columns<Entity>): Tab
   const names = fields.map(([, { column }]) => column);
   // Named and typed outright rather than by the table's row type: a column added by a later migration keeps its default.
   const source = `json_to_recordset($1) as r(${fields.map(([, { column, type }]) => `${column} ${type}`).join(', ')})`;
-  const assigned = names.filter((column) => column !== 'workspace_id' && column !== 'id' && column !== 'created_at');
+  const assigned = fields.filter(([, { fixed }]) => fixed !== true).map(([, { column }]) => column);
   return {
     name,
     select: (alias) => names.map((column) => `${alias}.${column}`).join(', '),
@@ -74,7 +78,7 @@ export async function insertRows<Entity>(transaction: Queryable, table: Table<En
   await transaction.query(table.insertText, [table.toJson(entities)]);
 }
 
-/** Rewrites every column of rows that exist, found by their primary key (workspace_id, id). */
+/** Rewrites every column that may change, of rows that exist, found by their primary key (workspace_id, id). */
 export async function updateRows<Entity>(transaction: Queryable, table: Table<Entity>, entities: readonly Entity[]): Promise<void> {
   await transaction.query(table.updateText, [table.toJson(entities)]);
 }

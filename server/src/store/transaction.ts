@@ -1,6 +1,7 @@
 // One transaction on one connection, from BEGIN to COMMIT, pipelined: BEGIN travels with the first statement of the work.
 // Opens no connection and never asks what became of a lost COMMIT; it says that it was lost, and the adapter finds out.
 
+import { setImmediate } from 'node:timers/promises';
 import type pg from 'pg';
 import { type Queryable, DatabaseUnavailable, TransactionAborted } from './database.ts';
 import { runScript, runStatement, toPortError } from './statements.ts';
@@ -94,7 +95,9 @@ async function commit<T>(session: Session, scope: Scope, result: T, xid: string)
     throw cause;
   }
   if (command === 'COMMIT') return { committed: true, result };
-  // COMMIT of a failed transaction is answered as a success of ROLLBACK.
+  // COMMIT of a failed transaction is answered as a success of ROLLBACK. The failure came before this answer, but perhaps with the same
+  // packet: then the promise that carries it needs the rest of this turn of the event loop.
+  await setImmediate();
   throw scope.failure ?? new TransactionAborted(`COMMIT was answered with ${command}.`);
 }
 

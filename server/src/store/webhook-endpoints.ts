@@ -15,8 +15,8 @@ export const readSecrets = (secrets: StoredSecret[]): SealedSecret[] =>
   secrets.map((secret) => ({ sealed: secret.sealed, expiresAt: secret.expires_at === null ? null : new Date(secret.expires_at) }));
 
 export const webhookEndpointTable = defineTable<WebhookEndpoint>('webhook_endpoints', {
-  workspaceId: { column: 'workspace_id', type: 'uuid' },
-  id: { column: 'id', type: 'uuid' },
+  workspaceId: columnTypes.fixedUuid('workspace_id'),
+  id: columnTypes.fixedUuid('id'),
   url: { column: 'url', type: 'text' },
   description: { column: 'description', type: 'text' },
   eventTypes: { column: 'event_types', type: 'text[]' },
@@ -25,7 +25,7 @@ export const webhookEndpointTable = defineTable<WebhookEndpoint>('webhook_endpoi
   secrets: { column: 'secrets', type: 'jsonb', write: writeSecrets, read: readSecrets as (value: never) => SealedSecret[] },
   afterSeq: columnTypes.count('after_seq'),
   version: { column: 'version', type: 'integer' },
-  createdAt: { column: 'created_at', type: 'timestamptz(3)' },
+  createdAt: columnTypes.createdAt,
   updatedAt: { column: 'updated_at', type: 'timestamptz(3)' },
   deletedAt: { column: 'deleted_at', type: 'timestamptz(3)' },
 });

@@ -5,18 +5,13 @@ import { encodeId, type Uuid } from '../domain/ids.ts';
 import type { SealedSecret } from '../domain/webhook-endpoint.ts';
 import type { Cipher } from '../store/cipher.ts';
 import type { ClaimedDelivery, DeliveryResult } from '../store/deliveries-queue.ts';
+import type { Log } from '../store/log.ts';
 import { type Send, type SendResult, sendErrors } from './safe-fetch.ts';
 import { decideOutcome } from './schedule.ts';
 import { currentSecrets, signatureHeader } from './sign.ts';
 
 /** Opened secrets kept in memory, since opening is work that every attempt would repeat. */
 const MAX_OPENED_SECRETS = 1_000;
-
-export interface Log {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
 
 export interface DeliverOptions {
   readonly cipher: Cipher;
@@ -84,7 +79,7 @@ export function createDeliver({ cipher, send, now, random, version, log }: Deliv
 function errorText(sent: SendResult | { kind: 'not_sent' }): string | null {
   if (sent.kind === 'answered') return null;
   if (sent.kind === 'failed') return `${sent.error}: ${sendErrors[sent.error]}`;
-  return 'not_sent: the webhook could not be prepared; the server\'s log says why';
+  return "not_sent: the webhook could not be prepared; the server's log says why";
 }
 
 /**

@@ -5,7 +5,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Uuid } from '../domain/ids.ts';
 import type { Database } from '../store/database.ts';
 import { type ClaimedDelivery, recordResults } from '../store/deliveries-queue.ts';
-import type { Deliver, Delivered, Log } from './deliver.ts';
+import type { Log } from '../store/log.ts';
+import type { Deliver, Delivered } from './deliver.ts';
 
 /** Results of one statement. With answers of up to 16 KiB each it stays below a few MiB. */
 const MAX_RESULTS = 100;
@@ -61,7 +62,10 @@ export function createInFlight({ database, deliver, disableEndpoint, log, pauseM
   async function record(batch: readonly Delivered[]): Promise<void> {
     for (let attempt = 1; attempt <= RECORD_TRIES && !closing.signal.aborted; attempt += 1) {
       try {
-        const written = await recordResults(database, batch.map(({ result }) => result));
+        const written = await recordResults(
+          database,
+          batch.map(({ result }) => result),
+        );
         if (written < batch.length) log.warn({ late: batch.length - written }, 'webhook results came after their lease was lost');
         return;
       } catch (error) {

@@ -41,7 +41,12 @@ describe('an answer', () => {
       seen.push(request.method, request.url, host, seq, length, encoding, await read(request));
       response.writeHead(503, { 'retry-after': '30' }).end('later');
     });
-    expect(await send(`http://127.0.0.1:${port}/hook?key=1#part`)).toEqual({ kind: 'answered', statusCode: 503, retryAfter: '30', body: 'later' });
+    expect(await send(`http://127.0.0.1:${port}/hook?key=1#part`)).toEqual({
+      kind: 'answered',
+      statusCode: 503,
+      retryAfter: '30',
+      body: 'later',
+    });
     expect(seen).toEqual(['POST', '/hook?key=1', `127.0.0.1:${port}`, '1', '10', undefined, '{"a":"ä"}']);
   });
 
@@ -84,7 +89,9 @@ describe('an answer', () => {
   });
 
   test('is kept as it came when compressed, and without what PostgreSQL cannot store', async () => {
-    const port = await receiver((_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(Buffer.from([0x61, 0, 0xff, 0x62])));
+    const port = await receiver((_request, response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(Buffer.from([0x61, 0, 0xff, 0x62])),
+    );
     expect(await send(`http://127.0.0.1:${port}/`)).toMatchObject({ body: 'a\ufffd\ufffdb' });
   });
 
@@ -146,7 +153,9 @@ describe('no answer', () => {
   });
 
   test('headers without end', async () => {
-    const port = await listen(createTcpServer((socket) => socket.once('data', () => socket.write(`HTTP/1.1 200 OK\r\nx-a: ${'a'.repeat(100_000)}`))));
+    const port = await listen(
+      createTcpServer((socket) => socket.once('data', () => socket.write(`HTTP/1.1 200 OK\r\nx-a: ${'a'.repeat(100_000)}`))),
+    );
     expect(await send(`http://127.0.0.1:${port}/`)).toEqual(failed('invalid_response'));
   });
 
@@ -156,31 +165,51 @@ describe('no answer', () => {
     expect(await send('http://gone.example/', { resolve: () => Promise.resolve([]) })).toEqual(failed('dns_not_found'));
   });
 
-  test.each(['ftp://example.com/', 'file:///etc/passwd', 'javascript:1', 'not a url', '', 'http://user:pass@example.com/', 'http://user@example.com/'])(
-    '%j is not sent to',
-    async (url) => {
-      expect(await send(url)).toEqual(failed('invalid_url'));
-    },
-  );
+  test.each([
+    'ftp://example.com/',
+    'file:///etc/passwd',
+    'javascript:1',
+    'not a url',
+    '',
+    'http://user:pass@example.com/',
+    'http://user@example.com/',
+  ])('%j is not sent to', async (url) => {
+    expect(await send(url)).toEqual(failed('invalid_url'));
+  });
 });
 
 describe('the network policy', () => {
   const blocked = { kind: 'failed', error: 'blocked_address' };
 
-  test.each(['127.0.0.1', '0.0.0.0', '127.1', '2130706433', '0x7f.1', '0177.0.0.1', '[::1]', '[::ffff:127.0.0.1]', '[::]', '169.254.169.254', '10.0.0.1'])(
-    'a URL that spells out %s is not connected to under "public"',
-    async (host) => {
-      let connections = 0;
-      const server = createTcpServer(() => void (connections += 1));
-      const port = await listen(server);
-      expect(await send(`http://${host}:${port}/`, { policy: 'public' })).toEqual(blocked);
-      expect(connections).toBe(0);
-    },
-  );
+  test.each([
+    '127.0.0.1',
+    '0.0.0.0',
+    '127.1',
+    '2130706433',
+    '0x7f.1',
+    '0177.0.0.1',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    '[::]',
+    '169.254.169.254',
+    '10.0.0.1',
+  ])('a URL that spells out %s is not connected to under "public"', async (host) => {
+    let connections = 0;
+    const server = createTcpServer(() => void (connections += 1));
+    const port = await listen(server);
+    expect(await send(`http://${host}:${port}/`, { policy: 'public' })).toEqual(blocked);
+    expect(connections).toBe(0);
+  });
 
   test.each([
     ['a private address', [{ address: '10.1.2.3', family: 4 }]],
-    ['a public and a private one', [{ address: '1.1.1.1', family: 4 }, { address: '127.0.0.1', family: 4 }]],
+    [
+      'a public and a private one',
+      [
+        { address: '1.1.1.1', family: 4 },
+        { address: '127.0.0.1', family: 4 },
+      ],
+    ],
     ['a mapped one', [{ address: '::ffff:127.0.0.1', family: 6 }]],
   ])('a name that resolves to %s is refused under "public"', async (_case, addresses) => {
     expect(await send('http://inside.example/', { policy: 'public', resolve: () => Promise.resolve(addresses) })).toEqual(blocked);
@@ -197,7 +226,10 @@ describe('the network policy', () => {
     const answers = [[{ address: '127.0.0.1', family: 4 }], [{ address: '169.254.169.254', family: 4 }]];
     let lookups = 0;
     const resolve = async () => answers[lookups++] ?? [];
-    expect(await send(`http://rebinding.example:${port}/`, { resolve })).toMatchObject({ kind: 'answered', body: `rebinding.example:${port}` });
+    expect(await send(`http://rebinding.example:${port}/`, { resolve })).toMatchObject({
+      kind: 'answered',
+      body: `rebinding.example:${port}`,
+    });
     expect(lookups).toBe(1);
   });
 });

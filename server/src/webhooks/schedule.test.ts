@@ -21,7 +21,26 @@ describe('decideOutcome', () => {
     expect(decideOutcome(10, answer(statusCode), now, middle)).toEqual({ status: 'succeeded' });
   });
 
-  test.each([null, 101, 199, 300, 301, 302, 304, 307, 308, 400, 401, 404, 409, 429, 500, 502, 503, 599])('%s fails and is retried', (statusCode) => {
+  test.each([
+    null,
+    101,
+    199,
+    300,
+    301,
+    302,
+    304,
+    307,
+    308,
+    400,
+    401,
+    404,
+    409,
+    429,
+    500,
+    502,
+    503,
+    599,
+  ])('%s fails and is retried', (statusCode) => {
     expect(pauseMs(1, answer(statusCode))).toBe(5000);
   });
 

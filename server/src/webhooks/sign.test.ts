@@ -46,6 +46,6 @@ test('a signing secret is whsec_ and 32 bytes in base64, another each time', () 
 
 test('a secret signs until the moment it expires and not from then on', () => {
   const now = new Date('2026-01-01T00:00:00.000Z');
-  const secrets = [{ expiresAt: null }, { expiresAt: new Date(now.getTime() + 1) }, { expiresAt: now }];
+  const secrets = [{ expiresAt: null }, { expiresAt: new Date(now.getTime() + 1) }, { expiresAt: now }, { expiresAt: new Date(0) }];
   expect(currentSecrets(secrets, now)).toEqual(secrets.slice(0, 2));
 });

@@ -34,6 +34,11 @@ export interface SignedMessage {
 export function signatureHeader({ id, timestampSeconds, body, secrets }: SignedMessage): string {
   const signed = `${id}.${timestampSeconds}.${body}`;
   return secrets
-    .map((secret) => `v1,${createHmac('sha256', Buffer.from(secret.slice(PREFIX.length), 'base64')).update(signed).digest('base64')}`)
+    .map(
+      (secret) =>
+        `v1,${createHmac('sha256', Buffer.from(secret.slice(PREFIX.length), 'base64'))
+          .update(signed)
+          .digest('base64')}`,
+    )
     .join(' ');
 }

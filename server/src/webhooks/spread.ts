@@ -5,19 +5,12 @@ import type { Uuid } from '../domain/ids.ts';
 import type { Database } from '../store/database.ts';
 import { fanOut } from '../store/fan-out.ts';
 
-/** The channel on which commits tell of new events. */
+/** The channel on which commits tell of new events: the ids of their workspaces with commas between, or nothing for "look at all". */
 export const EVENTS_CHANNEL = 'events';
-/** A notification holds up to 8000 bytes; these ids take 7400. */
-const MAX_TOLD_WORKSPACES = 200;
 /** Workspaces remembered from notifications; beyond it, all are looked at. */
 const MAX_NAMED_WORKSPACES = 1_000;
 /** Events that one pass fans out. */
 const MAX_EVENTS = 500;
-
-/** What to notify with after a commit: the workspaces that have new events, or nothing when there are too many to name. */
-export function eventsPayload(workspaceIds: readonly Uuid[]): string {
-  return workspaceIds.length > MAX_TOLD_WORKSPACES ? '' : workspaceIds.join(',');
-}
 
 export interface Spread {
   /** Takes a notification in. */

@@ -29,7 +29,7 @@ export interface DeliveryWorkerOptions extends DeliverOptions {
   readonly pollMs?: number;
   /** How long it rests after an error of the database. */
   readonly errorPauseMs?: number;
-  /** How long `stop` waits for the attempts under way. */
+  /** How long `stop` waits for the attempts under way: not long, since the next process is waiting for the data directory. */
   readonly drainMs?: number;
 }
 
@@ -39,8 +39,6 @@ export interface WorkerStatus {
   /** The message of the error that ended the last pass, null when there was none. */
   readonly lastError: string | null;
   readonly inFlight: number;
-  /** Since when the longest waiting delivery of the last claim had been due; null when nothing was. */
-  readonly oldestDueAt: Date | null;
 }
 
 export interface DeliveryWorker {
@@ -62,7 +60,7 @@ interface Waiter {
 export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWorker {
   const { database, now, newId, log } = options;
   const { concurrency = 64, perEndpoint = 8, leaseMs = 4 * SEND_TIMEOUT_MS } = options;
-  const { pollMs = 1_000, errorPauseMs = 1_000, drainMs = SEND_TIMEOUT_MS + 1_000 } = options;
+  const { pollMs = 1_000, errorPauseMs = 1_000, drainMs = 3_000 } = options;
   const bell = createBell();
   const spread = createSpread({ database, newId, now });
   const inFlight = createInFlight({
@@ -77,7 +75,6 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWo
   let waiters: Waiter[] = [];
   let lastRunAt: Date | null = null;
   let lastError: string | null = null;
-  let oldestDueAt: Date | null = null;
   let loop: Promise<void> | null = null;
   let unlisten: (() => Promise<void>) | null = null;
 
@@ -90,8 +87,14 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWo
   async function claim(): Promise<number> {
     const room = concurrency - inFlight.size;
     if (room <= 0) return 0;
-    const claimed = await claimDue(database, { limit: room, perEndpoint, inFlight: inFlight.byEndpoint, leaseMs, now: now(), newToken: newId });
-    oldestDueAt = claimed[0]?.dueAt ?? null;
+    const claimed = await claimDue(database, {
+      limit: room,
+      perEndpoint,
+      inFlight: inFlight.byEndpoint,
+      leaseMs,
+      now: now(),
+      newToken: newId,
+    });
     inFlight.launch(claimed);
     return claimed.length;
   }
@@ -154,6 +157,6 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWo
       wake();
       return done;
     },
-    status: () => ({ lastRunAt, lastError, inFlight: inFlight.size, oldestDueAt }),
+    status: () => ({ lastRunAt, lastError, inFlight: inFlight.size }),
   };
 }

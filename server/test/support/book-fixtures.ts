@@ -33,7 +33,14 @@ export function createTimeline(seed: string): { id(): Uuid; now(): Date; tick(ms
   const newId = createIdGenerator(
     () => ms,
     (bytes) => {
-      for (let at = 0; at < bytes.length; at += 32) bytes.set(createHash('sha256').update(`${seed}${block++}`).digest().subarray(0, bytes.length - at), at);
+      for (let at = 0; at < bytes.length; at += 32)
+        bytes.set(
+          createHash('sha256')
+            .update(`${seed}${block++}`)
+            .digest()
+            .subarray(0, bytes.length - at),
+          at,
+        );
     },
   );
   return { id: newId, now: () => new Date(ms), tick: (step = 1000) => void (ms += step) };
@@ -119,14 +126,27 @@ export function makeBooks(workspaceId: Uuid, count: number): Books {
 }
 
 /** Milestones of one project, one second apart, in turn of these statuses. */
-export async function addMilestones(database: Queryable, project: Project, count: number, statuses: readonly Milestone['status'][]): Promise<Milestone[]> {
+export async function addMilestones(
+  database: Queryable,
+  project: Project,
+  count: number,
+  statuses: readonly Milestone['status'][],
+): Promise<Milestone[]> {
   const [template] = makeBooks(project.workspaceId, 1).milestones;
   const timeline = createTimeline(project.id);
   const milestones = Array.from({ length: count }, (_, n): Milestone => {
     timeline.tick();
     const at = timeline.now();
     const status = statuses[n % statuses.length] as Milestone['status'];
-    return { ...(template as Milestone), id: timeline.id(), projectId: project.id, title: `Part ${n}`, status, createdAt: at, updatedAt: at };
+    return {
+      ...(template as Milestone),
+      id: timeline.id(),
+      projectId: project.id,
+      title: `Part ${n}`,
+      status,
+      createdAt: at,
+      updatedAt: at,
+    };
   });
   await insertRows(database, milestoneTable, milestones);
   return milestones;

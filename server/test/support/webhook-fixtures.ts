@@ -5,7 +5,8 @@ import { randomBytes, randomFillSync } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, onTestFinished, vi } from 'vitest';
 import { type EventType, GENESIS_HASH } from '../../src/domain/event.ts';
 import { createIdGenerator, type Uuid } from '../../src/domain/ids.ts';
 import type { WebhookEndpoint } from '../../src/domain/webhook-endpoint.ts';
@@ -14,11 +15,31 @@ import type { Database } from '../../src/store/database.ts';
 import { eventTable } from '../../src/store/events.ts';
 import { insertRows } from '../../src/store/tables.ts';
 import { webhookEndpointTable } from '../../src/store/webhook-endpoints.ts';
+import { createSafeFetch } from '../../src/webhooks/safe-fetch.ts';
 import { makeSigningSecret } from '../../src/webhooks/sign.ts';
+import { createDeliveryWorker, type DeliveryWorker, type DeliveryWorkerOptions } from '../../src/webhooks/worker.ts';
+import { type OpenDatabase, type TestDatabase, testDatabases } from './databases.ts';
 
 const random = (bytes: Uint8Array): void => void randomFillSync(bytes);
 export const newId = createIdGenerator(Date.now, random);
 export const cipher = createCipher(randomBytes(32));
+
+/** Runs the suite on every database there is; the function it is handed gives that database to a test. */
+export function onEachDatabase(name: string, suite: (database: () => Database, kind: TestDatabase['name']) => void): void {
+  for (const kind of testDatabases) {
+    describe.skipIf(!kind.available)(`${name}, ${kind.name}${kind.available ? '' : ` (skipped: ${kind.reason})`}`, () => {
+      let opened: OpenDatabase | undefined;
+      beforeAll(async () => {
+        opened = await kind.open();
+      });
+      afterAll(() => opened?.close());
+      suite(() => {
+        if (opened === undefined) throw new Error('The database is open only while tests run.');
+        return opened.database;
+      }, kind.name);
+    });
+  }
+}
 
 export async function addWorkspace(database: Database): Promise<Uuid> {
   const [id, now] = [newId(), new Date()];
@@ -100,7 +121,9 @@ export interface Receiver {
 }
 
 /** A receiver on loopback. `answer` sees the request whole and how many came before; by default each is acknowledged with 200. */
-export async function openReceiver(answer: (response: ServerResponse, before: number, socket: Socket) => void = (r) => void r.end()): Promise<Receiver> {
+export async function openReceiver(
+  answer: (response: ServerResponse, before: number, socket: Socket) => void = (r) => void r.end(),
+): Promise<Receiver> {
   const received: Received[] = [];
   const sockets = new Set<Socket>();
   const server = createServer(async (request, response) => {
@@ -118,3 +141,63 @@ export async function openReceiver(answer: (response: ServerResponse, before: nu
   });
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, received };
 }
+
+/** A clock that runs, and can be moved on. */
+function makeClock(): { now: () => Date; advance: (ms: number) => void } {
+  let ahead = 0;
+  return { now: () => new Date(Date.now() + ahead), advance: (ms) => void (ahead += ms) };
+}
+
+export interface TestWorker extends DeliveryWorker {
+  readonly advance: (ms: number) => void;
+  readonly errors: string[];
+}
+
+/** A started worker, stopped when the test ends; what it leaves is cancelled, so that it is in nobody's way. */
+export async function startWorker(
+  database: Database,
+  options: Partial<DeliveryWorkerOptions> & { timeoutMs?: number } = {},
+): Promise<TestWorker> {
+  const clock = makeClock();
+  const errors: string[] = [];
+  const sender = createSafeFetch({ policy: 'any', timeoutMs: options.timeoutMs ?? 5_000 });
+  const log = pino({ level: 'warn' }, { write: (line: string) => void errors.push((JSON.parse(line) as { msg: string }).msg) });
+  const worker = createDeliveryWorker({
+    database,
+    cipher,
+    send: sender.send,
+    disableEndpoint: disableEndpoint(database),
+    now: clock.now,
+    random: () => 0.5,
+    newId,
+    version: '1.2.3',
+    log,
+    ...options,
+  });
+  onTestFinished(async () => {
+    await worker.stop();
+    await sender.close();
+    await database.query(`update webhook_endpoints set status = 'disabled'`);
+    await database.query(`update deliveries set status = 'cancelled', next_attempt_at = null where status = 'pending'`);
+  });
+  await worker.start();
+  return { ...worker, advance: clock.advance, errors };
+}
+
+export interface DeliveryRow {
+  status: string;
+  attempts: number;
+  log: { status_code: number | null; error: string | null; response_body: string | null }[] | null;
+}
+
+/** The deliveries to an endpoint with their attempts, in the order of the events. */
+export const deliveriesOf = (database: Database, endpointId: Uuid): Promise<DeliveryRow[]> =>
+  database.query<DeliveryRow>(
+    `select d.status, d.attempts, (select json_agg(json_build_object('status_code', a.status_code, 'error', a.error, 'response_body', a.response_body) order by a.number)
+       from delivery_attempts a where a.workspace_id = d.workspace_id and a.delivery_id = d.id) as log
+     from deliveries d where d.endpoint_id = $1 order by d.event_seq`,
+    [endpointId],
+  );
+
+export const until = (condition: () => boolean | Promise<boolean>): Promise<void> =>
+  vi.waitFor(async () => expect(await condition()).toBe(true), { timeout: 10_000, interval: 5 });

@@ -33,8 +33,8 @@ export function bearerSecret(header: string | undefined): string | null {
   if (header === undefined || header.length > MAX_SECRET_LENGTH) return null;
   if (!header.startsWith('Bearer ') && header.slice(0, 7).toLowerCase() !== 'bearer ') return null;
   const secret = header.slice(7).trim();
-  // One token of visible ASCII. A comma comes from two headers joined into one: never guess which was meant.
-  return /^[\x21-\x2b\x2d-\x7e]+$/.test(secret) ? secret : null;
+  // One token of visible ASCII. A space comes from two headers joined into one: never guess which was meant.
+  return /^[\x21-\x7e]+$/.test(secret) ? secret : null;
 }
 
 const stranger = (refusal: Refusal): Admission => ({ key: null, refusal, context: undefined, rateLimit: null });
@@ -46,7 +46,12 @@ const REFUSED_KEYS = {
 };
 
 /** Makes the function that admits a request by its Authorization header. */
-export function createAdmission({ keys, limits, uses, now }: Authentication): (authorization: string | undefined) => Admission | Promise<Admission> {
+export function createAdmission({
+  keys,
+  limits,
+  uses,
+  now,
+}: Authentication): (authorization: string | undefined) => Admission | Promise<Admission> {
   function counted(key: ApiKey, remaining: number): Admission {
     const resetSeconds = limits.secondsToReset();
     const rateLimit = `"default";r=${Math.max(0, remaining)};t=${resetSeconds}`;

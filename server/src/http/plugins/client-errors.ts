@@ -27,7 +27,10 @@ function refusalOf(error: ClientError): Refusal {
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
       return { code: 'body_too_large', detail: 'The chunk extensions of the body are too large.' };
     default:
-      return { code: 'malformed_request', detail: `The request is not valid HTTP${error.reason === undefined ? '' : `: ${error.reason}`}.` };
+      return {
+        code: 'malformed_request',
+        detail: `The request is not valid HTTP${error.reason === undefined ? '' : `: ${error.reason}`}.`,
+      };
   }
 }
 

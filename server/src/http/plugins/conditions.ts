@@ -15,7 +15,11 @@ export function parseIdempotencyKey(header: string): { readonly key: string } | 
   const quoted = QUOTED.exec(header);
   const key = quoted === null ? header : (quoted[1] as string).replace(/\\(["\\])/g, '$1');
   if (BARE_KEY.test(key) && (quoted !== null || !header.startsWith('"'))) return { key };
-  const error = { pointer: 'header/Idempotency-Key', code: 'wrong_format', message: 'Must be 1 to 255 visible ASCII characters, bare or as one quoted string.' };
+  const error = {
+    pointer: 'header/Idempotency-Key',
+    code: 'wrong_format',
+    message: 'Must be 1 to 255 visible ASCII characters, bare or as one quoted string.',
+  };
   return { refusal: validationFailed([error]) };
 }
 
@@ -39,7 +43,9 @@ export function parseIfMatch(header: string): { readonly version: number | null 
   if (header.trim() === '*') return { version: null };
   const tag = VERSION_TAG.exec(header.trim());
   if (tag !== null) return { version: Number(tag[1]) };
-  return { refusal: { code: 'precondition_failed', detail: 'If-Match must be the ETag of the resource as it was sent, such as "3", or *.' } };
+  return {
+    refusal: { code: 'precondition_failed', detail: 'If-Match must be the ETag of the resource as it was sent, such as "3", or *.' },
+  };
 }
 
 /** Whether If-None-Match names this ETag. Compared weakly, as RFC 9110 §13.1.2 asks: W/"3" and "3" are the same. */

@@ -24,7 +24,10 @@ function refuseHeaders(request: IncomingMessage): { readonly refusal: Refusal } 
   }
   const type = headers['content-type'];
   if (type !== 'application/json' && !isJson(type)) {
-    return refuse('unsupported_media_type', type === undefined ? 'The Content-Type header is missing.' : 'The Content-Type is not application/json.');
+    return refuse(
+      'unsupported_media_type',
+      type === undefined ? 'The Content-Type header is missing.' : 'The Content-Type is not application/json.',
+    );
   }
   return Number(headers['content-length']) > MAX_BODY_BYTES ? tooLarge() : null;
 }
@@ -42,7 +45,7 @@ function isJson(type: string | undefined): boolean {
 }
 
 /** Whether a body is announced at all; without either header a request has none (RFC 9112 §6.3). */
-export function announcesBody(request: IncomingMessage): boolean {
+function announcesBody(request: IncomingMessage): boolean {
   const { headers } = request;
   const length = headers['content-length'];
   return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');

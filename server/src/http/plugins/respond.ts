@@ -7,7 +7,6 @@ import type { Logger } from 'pino';
 import type { Refusal } from '../../domain/errors.ts';
 import { CommitUnknown, DatabaseUnavailable, TransactionAborted } from '../../store/database.ts';
 import { PROBLEM_CONTENT_TYPE, type ProblemContext, problemHeaders, problemStatus, toProblem } from '../problems.ts';
-import { announcesBody } from './read-body.ts';
 
 export const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
 
@@ -53,16 +52,19 @@ export interface Responder {
 /** More than this is not worth reading for the sake of the connection. */
 const MAX_DISCARDED_BYTES = 16 * 1024 * 1024;
 
-/** A client that waits for 100 Continue may or may not send its body after a refusal: the connection can hold no further request. */
-function mustClose({ request, bodyRead }: Exchange): boolean {
-  if (bodyRead || !announcesBody(request)) return false;
-  return request.headers.expect !== undefined || Number(request.headers['content-length']) > MAX_DISCARDED_BYTES;
-}
+/** Whether more is still to come than is worth reading. A client that waited for 100 Continue in vain is cut off by Node itself. */
+const mustClose = ({ request, bodyRead }: Exchange): boolean => !bodyRead && Number(request.headers['content-length']) > MAX_DISCARDED_BYTES;
 
 export function createResponder({ log, rateLimitPolicy, isDraining }: ResponderOptions): Responder {
   const traces = log.isLevelEnabled('debug');
 
-  function write(exchange: Exchange, status: number, type: string, text: string | null, extra: Readonly<Record<string, string>> | undefined): void {
+  function write(
+    exchange: Exchange,
+    status: number,
+    type: string,
+    text: string | null,
+    extra: Readonly<Record<string, string>> | undefined,
+  ): void {
     const { request, response, requestId, rateLimit } = exchange;
     if (response.headersSent || response.destroyed) return;
     const headers: Record<string, string | number> = {
@@ -83,7 +85,8 @@ export function createResponder({ log, rateLimitPolicy, isDraining }: ResponderO
     response.writeHead(status, headers);
     response.end(text ?? undefined);
     // Neither the query nor any header or body is logged: they may hold what is nobody's business.
-    if (traces) log.debug({ request_id: requestId, method: request.method, path: request.url?.split('?', 1)[0], status }, 'request answered');
+    if (traces)
+      log.debug({ request_id: requestId, method: request.method, path: request.url?.split('?', 1)[0], status }, 'request answered');
   }
 
   function refuse(exchange: Exchange, refusal: Refusal, context?: ProblemContext): void {
@@ -97,7 +100,10 @@ export function createResponder({ log, rateLimitPolicy, isDraining }: ResponderO
     refuse,
     fail(exchange, error) {
       const refusal = refusalOf(error);
-      log.error({ request_id: exchange.requestId, err: error }, refusal.code === 'internal_error' ? 'a request failed' : 'the database is out of reach');
+      log.error(
+        { request_id: exchange.requestId, err: error },
+        refusal.code === 'internal_error' ? 'a request failed' : 'the database is out of reach',
+      );
       const text = JSON.stringify(toProblem(refusal, exchange.requestId));
       write(exchange, problemStatus[refusal.code], PROBLEM_CONTENT_TYPE, text, problemHeaders(refusal.code));
     },
@@ -109,11 +115,18 @@ export function refusalOf(error: unknown): Refusal {
   if (error instanceof CommitUnknown) {
     return {
       code: 'overloaded',
-      detail: 'The connection to the database was lost at the commit and the outcome is unknown. Repeat the request with the same Idempotency-Key.',
+      detail:
+        'The connection to the database was lost at the commit and the outcome is unknown. Repeat the request with the same Idempotency-Key.',
     };
   }
   if (error instanceof DatabaseUnavailable || error instanceof TransactionAborted) {
-    return { code: 'overloaded', detail: 'The database is out of reach. Nothing was changed; repeat the request with the same Idempotency-Key.' };
+    return {
+      code: 'overloaded',
+      detail: 'The database is out of reach. Nothing was changed; repeat the request with the same Idempotency-Key.',
+    };
   }
-  return { code: 'internal_error', detail: 'The request failed through no fault of yours. Its id leads to the details in the log of the server.' };
+  return {
+    code: 'internal_error',
+    detail: 'The request failed through no fault of yours. Its id leads to the details in the log of the server.',
+  };
 }

@@ -28,7 +28,8 @@ export function createPathTable(): PathTable {
     allow(path) {
       const methods = new Set<string>();
       // `OPTIONS *` asks about the server as a whole.
-      for (const entry of methodsByPath.values()) if (path === '*' || entry.pattern.test(path)) for (const method of entry.methods) methods.add(method);
+      for (const entry of methodsByPath.values())
+        if (path === '*' || entry.pattern.test(path)) for (const method of entry.methods) methods.add(method);
       return methods.size === 0 ? null : [...methods, 'OPTIONS'].join(', ');
     },
   };
@@ -46,7 +47,8 @@ export type Unmatched = { readonly allow: string; readonly refusal: null } | { r
 export function judgeUnmatched(table: PathTable, method: string, target: string): Unmatched {
   const path = pathOf(target);
   const allow = table.allow(path);
-  if (allow === null) return { allow, refusal: { code: 'not_found', detail: 'There is no such path. All endpoints begin with /v1; /docs lists them.' } };
+  if (allow === null)
+    return { allow, refusal: { code: 'not_found', detail: 'There is no such path. All endpoints begin with /v1; /docs lists them.' } };
   if (method === 'OPTIONS') return { allow, refusal: null };
   return { allow, refusal: { code: 'method_not_allowed', detail: `This path has no ${method}; it has ${allow}.` } };
 }

@@ -4,7 +4,7 @@
 import type { Uuid } from '../../domain/ids.ts';
 import { apiKeyExample, apiKeyList, apiKeyListQuery, apiKeyResource, presentApiKey } from '../../schemas/api-keys.ts';
 import { ABSENT } from '../mount.ts';
-import { type Reads, listAnswer, listExample, pageOf } from '../reads.ts';
+import { listAnswer, listExample, pageOf, type Reads } from '../reads.ts';
 import { defineRoute, type Route } from '../route.ts';
 
 export function apiKeyReadRoutes(reads: Reads): Route[] {

@@ -4,7 +4,7 @@
 import type { Uuid } from '../../domain/ids.ts';
 import { eventExample, eventList, eventListQuery, eventResource, presentEvent } from '../../schemas/events.ts';
 import { ABSENT } from '../mount.ts';
-import { type Reads, listEnvelope, listExample } from '../reads.ts';
+import { listEnvelope, listExample, type Reads } from '../reads.ts';
 import { defineRoute, type Route } from '../route.ts';
 
 export function eventReadRoutes(reads: Reads): Route[] {
@@ -20,7 +20,12 @@ export function eventReadRoutes(reads: Reads): Route[] {
         'the value of `after_seq` for the next page. On the last page, go on later from the `seq` of the last event you have.',
       scope: 'events:read',
       query: eventListQuery,
-      success: { status: 200, description: 'A page of events.', schema: eventList, example: listExample(eventExample, String(eventExample.seq)) },
+      success: {
+        status: 200,
+        description: 'A page of events.',
+        schema: eventList,
+        example: listExample(eventExample, String(eventExample.seq)),
+      },
       errors: [],
       async handle({ caller, query }) {
         const page = await reads.listEvents(caller.workspaceId, query.after_seq, query.limit);

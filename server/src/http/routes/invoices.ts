@@ -4,7 +4,7 @@
 import type { Uuid } from '../../domain/ids.ts';
 import { invoiceExample, invoiceList, invoiceListQuery, invoiceResource, presentInvoice } from '../../schemas/invoices.ts';
 import { ABSENT } from '../mount.ts';
-import { type Reads, listAnswer, listExample, pageOf } from '../reads.ts';
+import { listAnswer, listExample, pageOf, type Reads } from '../reads.ts';
 import { defineRoute, type Route } from '../route.ts';
 
 export function invoiceReadRoutes(reads: Reads): Route[] {

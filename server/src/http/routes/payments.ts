@@ -2,9 +2,16 @@
 // They turn a query into a read and a record into an answer, and decide nothing.
 
 import type { Uuid } from '../../domain/ids.ts';
-import { paymentExample, paymentList, paymentListQuery, paymentResource, presentPayment, projectPaymentListQuery } from '../../schemas/payments.ts';
+import {
+  paymentExample,
+  paymentList,
+  paymentListQuery,
+  paymentResource,
+  presentPayment,
+  projectPaymentListQuery,
+} from '../../schemas/payments.ts';
 import { ABSENT } from '../mount.ts';
-import { type Reads, listAnswer, listExample, pageOf } from '../reads.ts';
+import { listAnswer, listExample, pageOf, type Reads } from '../reads.ts';
 import { defineRoute, type Route } from '../route.ts';
 
 export function paymentReadRoutes(reads: Reads): Route[] {

@@ -21,7 +21,7 @@ import {
   webhookEndpointResource,
 } from '../../schemas/webhook-endpoints.ts';
 import { ABSENT } from '../mount.ts';
-import { type Reads, listAnswer, listEnvelope, listExample, pageOf } from '../reads.ts';
+import { listAnswer, listEnvelope, listExample, pageOf, type Reads } from '../reads.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { etag } from '../writes.ts';
 
@@ -36,7 +36,12 @@ export function webhookEndpointReadRoutes(reads: Reads): Route[] {
       description: 'The endpoints of the workspace, newest first. Deleted ones are not listed.',
       scope: 'webhooks:read',
       query: webhookEndpointListQuery,
-      success: { status: 200, description: 'A page of endpoints.', schema: webhookEndpointList, example: listExample(webhookEndpointExample) },
+      success: {
+        status: 200,
+        description: 'A page of endpoints.',
+        schema: webhookEndpointList,
+        example: listExample(webhookEndpointExample),
+      },
       errors: [],
       async handle({ caller, query }) {
         const page = pageOf(query);
@@ -51,7 +56,12 @@ export function webhookEndpointReadRoutes(reads: Reads): Route[] {
       summary: 'Read a webhook endpoint',
       scope: 'webhooks:read',
       ids: { id: 'webhook_endpoint' },
-      success: { status: 200, description: 'The endpoint, without its secret.', schema: webhookEndpointResource, example: webhookEndpointExample },
+      success: {
+        status: 200,
+        description: 'The endpoint, without its secret.',
+        schema: webhookEndpointResource,
+        example: webhookEndpointExample,
+      },
       errors: [],
       versioned: true,
       async handle({ caller, ids }) {
@@ -104,11 +114,17 @@ function deliveryReadRoutes(reads: Reads): Route[] {
       operationId: 'listDeliveryAttempts',
       tag: 'Webhooks',
       summary: 'List the attempts of a delivery',
-      description: 'Each request that was made and its outcome, latest first. Attempts have no id of their own: the cursor is their number.',
+      description:
+        'Each request that was made and its outcome, latest first. Attempts have no id of their own: the cursor is their number.',
       scope: 'webhooks:read',
       ids: { id: 'delivery' },
       query: deliveryAttemptListQuery,
-      success: { status: 200, description: 'A page of attempts.', schema: deliveryAttemptList, example: listExample(deliveryAttemptExample) },
+      success: {
+        status: 200,
+        description: 'A page of attempts.',
+        schema: deliveryAttemptList,
+        example: listExample(deliveryAttemptExample),
+      },
       errors: [],
       async handle({ caller, ids, query }) {
         const found = await reads.listAttempts(caller.workspaceId, ids.id as Uuid, { limit: query.limit, before: query.starting_after });

@@ -1,0 +1,92 @@
+// The plan of every list and of reads by id: each is served in order by the index that its module names.
+// Says nothing of what they return.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addBooks } from '../../test/support/book-fixtures.ts';
+import { type OpenDatabase, testDatabases } from '../../test/support/databases.ts';
+import { newId } from '../../test/support/webhook-fixtures.ts';
+import { listApiKeys } from './api-keys.ts';
+import { createByIdReader } from './by-id.ts';
+import type { Database, Queryable } from './database.ts';
+import { deliverySource, listAttempts, listDeliveries } from './deliveries.ts';
+import { listEvents } from './events.ts';
+import { listInvoices } from './invoices.ts';
+import { listMilestones } from './milestones.ts';
+import { listPayments } from './payments.ts';
+import { listProjects, projectSource } from './projects.ts';
+import { listWebhookEndpoints } from './webhook-endpoints.ts';
+
+/** Runs the list and returns the plan of its statement, made without knowing the values, as a statement that stays prepared has it. */
+async function planOf(database: Database, run: (queryable: Queryable) => Promise<unknown>): Promise<string> {
+  const sent: { text: string; parameters: readonly unknown[] }[] = [];
+  await run({
+    query: (text, parameters = []) => {
+      sent.push({ text, parameters });
+      return Promise.resolve([]);
+    },
+  });
+  const { text, parameters } = sent[0] as (typeof sent)[number];
+  const literal = (value: unknown): string => {
+    const text = Array.isArray(value) ? `{${value.join(',')}}` : value instanceof Date ? value.toISOString() : String(value);
+    return `'${text.replaceAll("'", "''")}'`;
+  };
+  return database.transaction(async (transaction) => {
+    // Small tables are quickest read whole; what counts is whether the index can serve the order at all.
+    for (const setting of [
+      'enable_seqscan = off',
+      'enable_sort = off',
+      'enable_bitmapscan = off',
+      'plan_cache_mode = force_generic_plan',
+    ]) {
+      await transaction.query(`set local ${setting}`);
+    }
+    await transaction.query(`prepare looked_at as ${text}`);
+    const rows = await transaction.query<{ 'QUERY PLAN': string }>(`explain execute looked_at(${parameters.map(literal).join(', ')})`);
+    await transaction.query('deallocate looked_at');
+    return rows.map((row) => row['QUERY PLAN']).join('\n');
+  });
+}
+
+const page = { limit: 20, startingAfter: newId(), createdAfter: new Date() };
+const id = newId();
+const plans: [string, string, (queryable: Queryable) => Promise<unknown>][] = [
+  ['projects', 'projects_pkey', (q) => listProjects(q, id, {}, page)],
+  ['archived projects', 'projects_archived', (q) => listProjects(q, id, { status: 'archived' }, page)],
+  ['projects of a client', 'projects_by_client', (q) => listProjects(q, id, { clientId: 'c' }, page)],
+  ['milestones of a project', 'milestones_by_project', (q) => listMilestones(q, id, { projectId: id, status: 'pending' }, page)],
+  ['payments', 'payments_pkey', (q) => listPayments(q, id, {}, page)],
+  ['pending payments', 'payments_pending', (q) => listPayments(q, id, { status: 'pending' }, page)],
+  ['payments of a project', 'payments_by_project', (q) => listPayments(q, id, { projectId: id }, page)],
+  ['payments of a client', 'payments_by_client', (q) => listPayments(q, id, { clientId: 'c' }, page)],
+  ['invoices', 'invoices_pkey', (q) => listInvoices(q, id, {}, page)],
+  ['unpaid invoices', 'invoices_unpaid', (q) => listInvoices(q, id, { paymentStatus: 'unpaid' }, page)],
+  ['invoices of a project', 'invoices_by_project', (q) => listInvoices(q, id, { projectId: id }, page)],
+  ['invoices of a client', 'invoices_by_client', (q) => listInvoices(q, id, { clientId: 'c' }, page)],
+  ['invoices of a milestone', 'invoices_by_project', (q) => listInvoices(q, id, { milestoneId: id }, page)],
+  ['events', 'events_pkey', (q) => listEvents(q, id, 5, 20)],
+  ['API keys', 'api_keys_pkey', (q) => listApiKeys(q, id, {}, page)],
+  ['webhook endpoints', 'webhook_endpoints_pkey', (q) => listWebhookEndpoints(q, id, {}, page)],
+  ['deliveries to an endpoint', 'deliveries_by_endpoint', (q) => listDeliveries(q, id, { endpointId: id }, page)],
+  ['failed deliveries to an endpoint', 'deliveries_failed', (q) => listDeliveries(q, id, { endpointId: id, status: 'failed' }, page)],
+  ['attempts of a delivery', 'delivery_attempts_pkey', (q) => listAttempts(q, id, id, { limit: 20 })],
+  ['projects by id', 'projects_pkey', (q) => createByIdReader(q, projectSource)(id, id)],
+  ['deliveries by id', 'deliveries_pkey', (q) => createByIdReader(q, deliverySource)(id, id)],
+];
+
+for (const kind of testDatabases) {
+  describe.skipIf(!kind.available)(`on the ${kind.name} database`, () => {
+    let opened: OpenDatabase;
+    beforeAll(async () => {
+      opened = await kind.open();
+      await addBooks(opened.database, 500); // On empty tables one index is as good as another.
+      await opened.database.query('analyze');
+    });
+    afterAll(() => opened.close());
+
+    test.each(plans)('%s: along %s, nothing sorted', async (_name, index, run) => {
+      const plan = await planOf(opened.database, run);
+      expect(plan).toContain(index);
+      expect(plan).not.toMatch(/Sort|Seq Scan/);
+    });
+  });
+}
