@@ -22,7 +22,7 @@ import { startMaintenance } from './operations/maintenance.ts';
 import { createOperations, type Operations } from './operations/operations.ts';
 import { webhookPayloads } from './schemas/webhook-payloads.ts';
 import { findKeysByHash, touchKeys } from './store/api-keys.ts';
-import { checkEncryptionKey, type Cipher, createCipher, loadEncryptionKey } from './store/cipher.ts';
+import { type Cipher, checkEncryptionKey, createCipher, loadEncryptionKey } from './store/cipher.ts';
 import type { Database } from './store/database.ts';
 import { readMigrations } from './store/migrations.ts';
 import { openDatabase } from './store/open.ts';
@@ -39,7 +39,10 @@ export const newId = createIdGenerator(Date.now, random);
 
 export function createLog(config: Pick<Config, 'LOG_LEVEL'>): Logger {
   // Standard error, so that standard output stays for what a person asked to see.
-  return pino({ level: config.LOG_LEVEL, redact: ['req.headers.authorization', 'headers.authorization'] }, pino.destination({ dest: 2, sync: true }));
+  return pino(
+    { level: config.LOG_LEVEL, redact: ['req.headers.authorization', 'headers.authorization'] },
+    pino.destination({ dest: 2, sync: true }),
+  );
 }
 
 /** The database brought up to date, and what every use of the books needs. */
@@ -71,8 +74,16 @@ export async function openStore(config: Config, log: Logger = createLog(config))
 }
 
 /** The store around a database that is open and migrated. */
-export function assembleStore(database: Database, cipher: Cipher, config: Pick<Config, 'LANES'>, log: Logger, applied: readonly string[] = []): Store {
-  const announcer = createAnnouncer(database, (error) => log.warn({ err: error }, 'a notification could not be sent; others will notice by themselves'));
+export function assembleStore(
+  database: Database,
+  cipher: Cipher,
+  config: Pick<Config, 'LANES'>,
+  log: Logger,
+  applied: readonly string[] = [],
+): Store {
+  const announcer = createAnnouncer(database, (error) =>
+    log.warn({ err: error }, 'a notification could not be sent; others will notice by themselves'),
+  );
   const onCommitted: Store['onCommitted'] = [announcer.announce];
   const lane = createLanes(config.LANES, {
     database,
@@ -115,7 +126,11 @@ export type ServiceConfig = Pick<Config, 'RATE_LIMIT_PER_MINUTE' | 'WEBHOOK_CONC
 export function composeService(store: Store, config: ServiceConfig, version: string, log: Logger): Service {
   const { database, cipher, lane } = store;
   const keys = createKeyCache({ lookUp: (hashes) => findKeysByHash(database, hashes), database, now: Date.now });
-  const limits = createRateLimit({ limitPerMinute: config.RATE_LIMIT_PER_MINUTE, lease: (request) => takeLease(database, request), now: Date.now });
+  const limits = createRateLimit({
+    limitPerMinute: config.RATE_LIMIT_PER_MINUTE,
+    lease: (request) => takeLease(database, request),
+    now: Date.now,
+  });
   const uses = createKeyUses({
     touch: (batch) => touchKeys(database, batch),
     onError: (error) => log.warn({ err: error }, 'last uses of keys could not be written'),
@@ -195,7 +210,7 @@ async function unreadyReason(database: Database, worker: DeliveryWorker): Promis
   const rows = await database.query<{ read_only: string }>(`select current_setting('transaction_read_only') as read_only`);
   if (rows[0]?.read_only !== 'off') return 'the database takes no writes';
   const { lastRunAt, lastError } = worker.status();
-  if (lastRunAt === null || Date.now() - lastRunAt.getTime() > MAX_WORKER_SILENCE_MS) return `webhooks are not being sent (${lastError ?? 'the worker has not begun'})`;
+  if (lastRunAt === null || Date.now() - lastRunAt.getTime() > MAX_WORKER_SILENCE_MS)
+    return `webhooks are not being sent (${lastError ?? 'the worker has not begun'})`;
   return null;
 }
-

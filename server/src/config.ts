@@ -42,7 +42,11 @@ export const settings = {
     z.string().min(1),
     '32 bytes in base64 or hex that encrypt stored secrets. Required with `DATABASE_URL`; else made in `DATA_DIR/encryption.key`.',
   ),
-  LOG_LEVEL: setting(z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), 'info', 'How much to log, as JSON lines on standard error.'),
+  LOG_LEVEL: setting(
+    z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+    'info',
+    'How much to log, as JSON lines on standard error.',
+  ),
   TRANCHE_API_KEY: optional(
     z.string().regex(/^[\x21-\x7e]{20,200}$/, 'must be 20 to 200 visible ASCII characters'),
     'Makes sure at start that this key exists in the default workspace, with every scope.',

@@ -3,9 +3,9 @@
 
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
-import { ConfigurationError, type Config, readConfig } from './config.ts';
-import { DirectoryInUse } from './store/directory-lock.ts';
+import { type Config, ConfigurationError, readConfig } from './config.ts';
 import { type OperationName, type Operations, OperatorError } from './operations/operations.ts';
+import { DirectoryInUse } from './store/directory-lock.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
 const say = (line = ''): void => {
@@ -15,7 +15,10 @@ const say = (line = ''): void => {
 const program = new Command('tranche')
   .description('Work that is paid by milestone: the API, its webhooks and its books.')
   .version(version)
-  .addHelpText('after', '\nConfiguration is read from the environment; docs/reference/configuration.md lists it.\n"npm run tranche -- <command>" runs a command without a global install.');
+  .addHelpText(
+    'after',
+    '\nConfiguration is read from the environment; docs/reference/configuration.md lists it.\n"npm run tranche -- <command>" runs a command without a global install.',
+  );
 
 program
   .command('serve')
@@ -105,7 +108,8 @@ program
   });
 
 function collectHeads(text: string, before: readonly string[]): string[] {
-  if (!/^(wsp_[0-9a-z]{26}:)?\d+:[0-9a-f]{64}$/.test(text)) throw new InvalidArgumentError('It must look like 1234:9f86d081…, as verify prints it.');
+  if (!/^(wsp_[0-9a-z]{26}:)?\d+:[0-9a-f]{64}$/.test(text))
+    throw new InvalidArgumentError('It must look like 1234:9f86d081…, as verify prints it.');
   return [...before, text];
 }
 

@@ -26,7 +26,9 @@ export function errorsPage(): string {
 }
 
 export function configurationPage(): string {
-  const rows = Object.entries(settings).map(([name, { default: fallback, description }]) => `| \`${name}\` | ${fallback === null ? '–' : `\`${fallback}\``} | ${description} |`);
+  const rows = Object.entries(settings).map(
+    ([name, { default: fallback, description }]) => `| \`${name}\` | ${fallback === null ? '–' : `\`${fallback}\``} | ${description} |`,
+  );
   return `${GENERATED}# Configuration\n\nRead from the environment at start; an empty variable counts as unset.\n\n| Variable | Default | Meaning |\n|---|---|---|\n${rows.join('\n')}\n`;
 }
 
@@ -38,20 +40,28 @@ function diagram(moves: Readonly<Record<string, readonly string[]>>): string {
 }
 
 export function statesPage(): string {
-  const scopeRows = Object.entries(moveScopes).filter(([to]) => to !== 'pending').map(([to, scope]) => `| \`${to}\` | \`${scope}\` |`);
-  const editRows = Object.entries(editableIn).map(([status, { details, amount }]) => `| \`${status}\` | ${details ? 'yes' : 'no'} | ${amount ? 'yes' : 'no'} |`);
+  const scopeRows = Object.entries(moveScopes)
+    .filter(([to]) => to !== 'pending')
+    .map(([to, scope]) => `| \`${to}\` | \`${scope}\` |`);
+  const editRows = Object.entries(editableIn).map(
+    ([status, { details, amount }]) => `| \`${status}\` | ${details ? 'yes' : 'no'} | ${amount ? 'yes' : 'no'} |`,
+  );
   return (
     `${GENERATED}# States\n\nAny other move is refused with \`invalid_transition\`. Setting the status a resource already has changes nothing.\n\n` +
     `## Milestone\n\n${diagram(milestoneMoves)}\n| Move to | Scope |\n|---|---|\n${scopeRows.join('\n')}\n\n` +
     `| While | Title, description, due date, payee, metadata may change | Amount, currency may change |\n|---|---|---|\n${editRows.join('\n')}\n\n` +
     `## Payment\n\n${diagram(paymentMoves)}\n## Invoice: the document\n\n${diagram(invoiceMoves)}\n## Invoice: its payment\n\n${diagram(invoicePaymentMoves)}\n` +
-    `## Project\n\n${diagram(projectMoves)}\n## Scopes\n\n| Scope | Allows |\n|---|---|\n${Object.entries(scopes).map(([scope, meaning]) => `| \`${scope}\` | ${meaning} |`).join('\n')}\n`
+    `## Project\n\n${diagram(projectMoves)}\n## Scopes\n\n| Scope | Allows |\n|---|---|\n${Object.entries(scopes)
+      .map(([scope, meaning]) => `| \`${scope}\` | ${meaning} |`)
+      .join('\n')}\n`
   );
 }
 
 export function eventsPage(): string {
   const sections = webhookPayloads.map(({ type, example }) => {
-    const byDefault = (defaultEventTypes as readonly string[]).includes(type) ? 'Sent to every endpoint by default.' : 'Sent to endpoints that name it in `event_types`.';
+    const byDefault = (defaultEventTypes as readonly string[]).includes(type)
+      ? 'Sent to every endpoint by default.'
+      : 'Sent to endpoints that name it in `event_types`.';
     return `## \`${type}\`\n\n${eventTypes[type]} ${byDefault}\n\n\`\`\`json\n${JSON.stringify(example, null, 2)}\n\`\`\`\n`;
   });
   const intro =

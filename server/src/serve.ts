@@ -1,6 +1,7 @@
 // Serves until told to stop: opens the store, sets up what an empty database lacks, listens, and says how to begin.
 // Holds no logic of requests; compose.ts wires those.
 
+import { randomFillSync } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { Logger } from 'pino';
 import { composeService, createLog, newId, openStore, type Service, type Store } from './compose.ts';
@@ -9,7 +10,6 @@ import { type ApiKey, hashKeySecret, keyHint, makeKeySecret, refuseKey } from '.
 import { GENESIS_HASH } from './domain/event.ts';
 import type { Uuid } from './domain/ids.ts';
 import { allScopes } from './domain/scopes.ts';
-import { randomFillSync } from 'node:crypto';
 import { controlSocketPath, serveControlSocket } from './operations/control-socket.ts';
 import { setUpWorkspace } from './store/workspaces.ts';
 
@@ -66,7 +66,9 @@ async function setUp(store: Store, config: Config): Promise<string | null> {
 }
 
 async function openControl(store: Store, config: Config, log: Logger): Promise<Server | null> {
-  const control = await serveControlSocket(controlSocketPath(config.DATA_DIR), store.operations, (error) => log.error({ err: error }, 'control socket'));
+  const control = await serveControlSocket(controlSocketPath(config.DATA_DIR), store.operations, (error) =>
+    log.error({ err: error }, 'control socket'),
+  );
   if (control === null) log.warn('the path of DATA_DIR is too long for a control socket: "tranche keys" cannot reach this server');
   return control;
 }

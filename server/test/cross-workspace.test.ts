@@ -39,7 +39,16 @@ beforeAll(async () => {
   const key = await app.ok('POST', '/v1/api_keys', { body: { name: 'victim' } });
   const event = (await app.ok('GET', '/v1/events')).data[0];
   const delivery = await waitFor(async () => (await app.ok('GET', `/v1/webhook_endpoints/${endpoint.id}/deliveries`)).data[0]);
-  Object.assign(ids, { prj: project.id, mil: milestone.id, pay: payment.id, inv: payment.invoice_id, key: key.id, whe: endpoint.id, evt: event.id, dlv: delivery.id });
+  Object.assign(ids, {
+    prj: project.id,
+    mil: milestone.id,
+    pay: payment.id,
+    inv: payment.invoice_id,
+    key: key.id,
+    whe: endpoint.id,
+    evt: event.id,
+    dlv: delivery.id,
+  });
 });
 afterAll(() => app.stop());
 
@@ -54,7 +63,9 @@ async function waitFor<T>(look: () => Promise<T | undefined>): Promise<T> {
 
 /** Everything a workspace's key can read, to see that nothing changed. */
 async function snapshot(): Promise<string> {
-  const lists = Object.entries<Json>(document.paths).filter(([path, item]) => item.get !== undefined && path.startsWith('/v1/') && !path.includes('{'));
+  const lists = Object.entries<Json>(document.paths).filter(
+    ([path, item]) => item.get !== undefined && path.startsWith('/v1/') && !path.includes('{'),
+  );
   const texts = await Promise.all(lists.map(async ([path]) => (await app.call('GET', `${path}?limit=100`)).text));
   return texts.join('\n').replaceAll(/"last_used_at":("[^"]*"|null)/g, '');
 }
@@ -64,7 +75,12 @@ test('the document has operations on every kind of resource, so that what follow
 });
 
 describe('with the key of another workspace', () => {
-  test.each(operations)('$method $path answers 404 to the letter as for an id that never was, and changes nothing', async ({ method, path, prefix, body }) => {
+  test.each(operations)('$method $path answers 404 to the letter as for an id that never was, and changes nothing', async ({
+    method,
+    path,
+    prefix,
+    body,
+  }) => {
     const before = await snapshot();
     const address = (id: string): string => path.replace(/\{[^}]+\}/, id);
     const absent = `${prefix}_00000000000000000000000000`;
@@ -76,12 +92,20 @@ describe('with the key of another workspace', () => {
     expect(await snapshot()).toBe(before);
   });
 
-  test.each(operations.filter((operation) => operation.method === 'GET'))('$method $path answers its owner', async ({ method, path, prefix }) => {
+  test.each(operations.filter((operation) => operation.method === 'GET'))('$method $path answers its owner', async ({
+    method,
+    path,
+    prefix,
+  }) => {
     expect((await app.call(method, path.replace(/\{[^}]+\}/, ids[prefix] as string))).status).toBe(200);
   });
 
   test('an id of another workspace in a query finds nothing', async () => {
-    for (const path of [`/v1/payments?project_id=${ids.prj}`, `/v1/payments?milestone_id=${ids.mil}`, `/v1/invoices?project_id=${ids.prj}`]) {
+    for (const path of [
+      `/v1/payments?project_id=${ids.prj}`,
+      `/v1/payments?milestone_id=${ids.mil}`,
+      `/v1/invoices?project_id=${ids.prj}`,
+    ]) {
       expect((await app.ok('GET', path, { key: other.key })).data).toEqual([]);
     }
   });

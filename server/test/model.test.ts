@@ -20,9 +20,28 @@ type Action =
   | { kind: 'release'; at: number; copies: number };
 
 const action: fc.Arbitrary<Action> = fc.oneof(
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('create' as const), manual: fc.boolean(), amounts: fc.array(fc.integer({ min: 1, max: 999_999_999_999 }), { minLength: 1, maxLength: 3 }) }) },
-  { weight: 8, arbitrary: fc.record({ kind: fc.constant('move' as const), at: fc.nat(30), to: fc.constantFrom(...milestoneStatuses, 'submitted' as const, 'approved' as const, 'approved' as const), copies: fc.integer({ min: 1, max: 3 }), keyed: fc.boolean() }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('edit' as const), at: fc.nat(30), amount: fc.integer({ min: 1, max: 1_000_000 }) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('create' as const),
+      manual: fc.boolean(),
+      amounts: fc.array(fc.integer({ min: 1, max: 999_999_999_999 }), { minLength: 1, maxLength: 3 }),
+    }),
+  },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      kind: fc.constant('move' as const),
+      at: fc.nat(30),
+      to: fc.constantFrom(...milestoneStatuses, 'submitted' as const, 'approved' as const, 'approved' as const),
+      copies: fc.integer({ min: 1, max: 3 }),
+      keyed: fc.boolean(),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant('edit' as const), at: fc.nat(30), amount: fc.integer({ min: 1, max: 1_000_000 }) }),
+  },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('release' as const), at: fc.nat(30), copies: fc.integer({ min: 1, max: 3 }) }) },
 );
 /** Rounds follow one another; the actions of one round are sent all at once, each on a milestone of its own. */
@@ -69,7 +88,10 @@ async function playRound(round: readonly Action[], key: string, model: Map<strin
 
 async function create(step: Extract<Action, { kind: 'create' }>, key: string, model: Map<string, ModelMilestone>): Promise<void> {
   const milestones = step.amounts.map((amount, i) => ({ title: `m${i}`, amount }));
-  const project = await app.ok('POST', '/v1/projects', { key, body: { name: 'p', client_id: 'c', release: step.manual ? 'manual' : 'on_approval', milestones } });
+  const project = await app.ok('POST', '/v1/projects', {
+    key,
+    body: { name: 'p', client_id: 'c', release: step.manual ? 'manual' : 'on_approval', milestones },
+  });
   const list = await app.ok('GET', `/v1/projects/${project.id}/milestones`, { key });
   expect(list.data.map((milestone: Json) => milestone.amount)).toEqual(step.amounts.toReversed());
   for (const { id, amount } of list.data) model.set(id, { status: 'pending', amount, manual: step.manual, released: false });
@@ -80,7 +102,9 @@ async function move(step: Extract<Action, { kind: 'move' }>, id: string, milesto
   const allowed = from === step.to || (milestoneMoves[from] as readonly string[]).includes(step.to);
   const headers: Record<string, string> = step.keyed ? { 'idempotency-key': `model-${++idempotencyKeys}` } : {};
   const body = { status: step.to, reason: 'because' };
-  const answers = await Promise.all(Array.from({ length: step.copies }, () => app.call('PATCH', `/v1/milestones/${id}`, { key, body, headers })));
+  const answers = await Promise.all(
+    Array.from({ length: step.copies }, () => app.call('PATCH', `/v1/milestones/${id}`, { key, body, headers })),
+  );
   for (const answer of answers) {
     expect(answer.status).toBe(allowed ? 200 : 409);
     if (!allowed) expect(answer.body.code).toBe('invalid_transition');
@@ -131,7 +155,12 @@ async function compare(key: string, model: Map<string, ModelMilestone>): Promise
   }
   expect(events.map((event) => event.seq)).toEqual(events.map((_, i) => i + 1));
   const told = events.filter((event) => event.type === 'payment.released').map((event) => event.data.milestoneId);
-  expect(told.sort()).toEqual(approved.filter(([, milestone]) => milestone.released).map(([id]) => id).sort());
+  expect(told.sort()).toEqual(
+    approved
+      .filter(([, milestone]) => milestone.released)
+      .map(([id]) => id)
+      .sort(),
+  );
   for (const id of told) {
     const about = events.filter((event) => event.data.milestoneId === id).map((event) => event.type);
     expect(about.indexOf('payment.released')).toBeGreaterThan(about.indexOf('milestone.approved'));

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Database } from '../src/store/database.ts';
 import { DirectoryInUse, lockDirectory } from '../src/store/directory-lock.ts';
 import type { Log } from '../src/store/log.ts';
@@ -105,6 +105,48 @@ describe('the embedded database in a directory', () => {
   });
 });
 
+describe('a process that is killed with -9 in the middle of writing', () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'tranche-killed-'));
+  afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+  const adapter = new URL('../src/store/pglite.ts', import.meta.url).href;
+
+  test('has lost no commit that it answered, and no half of one is there', async () => {
+    const program = `
+      import { openPglite } from ${JSON.stringify(adapter)};
+      const log = { info() {}, warn() {}, error() {} };
+      const database = await openPglite({ dataDir: process.argv[1], log });
+      await database.query('create table if not exists pairs (id int, half text)');
+      for (let id = 0; ; id++) {
+        await database.transaction(async (transaction) => {
+          await transaction.query("insert into pairs values ($1, 'left')", [id]);
+          await transaction.query("insert into pairs values ($1, 'right')", [id]);
+        });
+        process.stdout.write(id + '\\n');
+        if (id % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
+      }`;
+    const writer = spawn(process.execPath, ['--input-type=module', '-e', program, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] });
+    onTestFinished(() => void writer.kill('SIGKILL'));
+    let said = '';
+    const gone = once(writer, 'exit');
+    for await (const chunk of writer.stdout) {
+      said += chunk;
+      if (said.length > 2_000) writer.kill('SIGKILL');
+    }
+    await gone;
+    const answered = Number(said.slice(0, said.lastIndexOf('\n')).split('\n').at(-1));
+    expect(answered).toBeGreaterThan(100);
+
+    const database = await openPglite({ dataDir, log });
+    const rows = await database.query(
+      'select count(*)::int4 as pairs from (select id from pairs where id <= $1 group by id having count(*) = 2) p',
+      [answered],
+    );
+    expect(rows).toEqual([{ pairs: answered + 1 }]);
+    expect(await database.query('select id from pairs group by id having count(*) <> 2')).toEqual([]);
+    await database.close();
+  });
+});
+
 describe('the lock of a data directory', () => {
   const directory = mkdtempSync(join(tmpdir(), 'tranche-lock-'));
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -117,6 +159,7 @@ describe('the lock of a data directory', () => {
       console.log('locked');
       setInterval(() => undefined, 1000);`;
     const holder = spawn(process.execPath, ['--input-type=module', '-e', program, directory], { stdio: ['ignore', 'pipe', 'pipe'] });
+    onTestFinished(() => void holder.kill('SIGKILL'));
     const complaints: Buffer[] = [];
     holder.stderr.on('data', (chunk: Buffer) => complaints.push(chunk));
     await once(holder.stdout, 'data');

@@ -1,78 +1,16 @@
 // What the port to the database promises, kept by both adapters: one suite, run on the embedded database and on a PostgreSQL server.
-// What only one of them can do or suffer is in store-postgres.test.ts and store-embedded.test.ts.
+// What only one of them can suffer is in store-postgres.test.ts and store-embedded.test.ts, what the schema promises in store-schema.test.ts.
 
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Database, DatabaseError, type Migration, type Queryable } from '../src/store/database.ts';
-import { NewerSchema, readMigrations } from '../src/store/migrations.ts';
+import { type Database, DatabaseError, type Queryable } from '../src/store/database.ts';
 import { type OpenDatabase, testDatabases } from './support/databases.ts';
+import { addWorkspace, sqlstateOf } from './support/store-rows.ts';
 
 const now = new Date('2026-01-31T12:34:56.789Z');
 
-async function sqlstateOf(work: Promise<unknown>): Promise<string> {
-  try {
-    await work;
-  } catch (error) {
-    if (error instanceof DatabaseError) return error.sqlstate;
-    throw error;
-  }
-  return 'succeeded';
-}
-
-async function addWorkspace(database: Queryable, name = 'w'): Promise<string> {
-  const id = randomUUID();
-  await database.query('insert into workspaces (id, name, created_at) values ($1, $2, $3)', [id, name, now]);
-  return id;
-}
-
 const countWorkspaces = async (database: Queryable, name: string): Promise<bigint | undefined> =>
   (await database.query<{ n: bigint }>('select count(*) as n from workspaces where name = $1', [name]))[0]?.n;
-
-async function addProject(database: Queryable, workspaceId: string): Promise<string> {
-  const id = randomUUID();
-  await database.query(
-    'insert into projects (workspace_id, id, name, client_id, currency, release, status, metadata, version, created_at, updated_at) ' +
-      "values ($1, $2, 'p', 'c', 'USD', 'manual', 'active', '{}', 1, $3, $3)",
-    [workspaceId, id, now],
-  );
-  return id;
-}
-
-function addMilestone(database: Queryable, workspaceId: string, projectId: string, id: string = randomUUID()): Promise<unknown> {
-  return database.query(
-    'insert into milestones (workspace_id, id, project_id, title, amount_minor, currency, status, metadata, version, created_at, updated_at) ' +
-      "values ($1, $2, $3, 'm', 100, 'USD', 'pending', '{}', 1, $4, $4)",
-    [workspaceId, id, projectId, now],
-  );
-}
-
-/** A workspace with a released payment, whose ledger entries are still to be written. */
-async function addPayment(database: Queryable): Promise<{ workspaceId: string; projectId: string; paymentId: string }> {
-  const workspaceId = await addWorkspace(database);
-  const projectId = await addProject(database, workspaceId);
-  const [milestoneId, invoiceId, paymentId] = [randomUUID(), randomUUID(), randomUUID()];
-  await addMilestone(database, workspaceId, projectId, milestoneId);
-  await database.query(
-    'insert into invoices (workspace_id, id, number, project_id, milestone_id, payment_id, client_id, status, payment_status, lines, subtotal_minor, ' +
-      "tax_minor, total_minor, currency, created_at) values ($1, $2, 1, $3, $4, $5, 'c', 'issued', 'unpaid', '[]', 100, 0, 100, 'USD', $6)",
-    [workspaceId, invoiceId, projectId, milestoneId, paymentId, now],
-  );
-  await database.query(
-    'insert into payments (workspace_id, id, project_id, milestone_id, invoice_id, client_id, amount_minor, currency, status, released_at, created_at) ' +
-      "values ($1, $2, $3, $4, $5, 'c', 100, 'USD', 'released', $6, $6)",
-    [workspaceId, paymentId, projectId, milestoneId, invoiceId, now],
-  );
-  return { workspaceId, projectId, paymentId };
-}
-
-const entriesText =
-  'insert into ledger_entries (workspace_id, posting_id, line, account, project_id, payment_id, currency, amount_minor, created_at) ' +
-  "select $1, $2, line, 'receivable', $3, $4, 'USD', amount, $5 from unnest($6::smallint[], $7::bigint[]) as e(line, amount)";
-
-function addEntries(database: Queryable, payment: Awaited<ReturnType<typeof addPayment>>, amounts: readonly bigint[]): Promise<unknown> {
-  const lines = amounts.map((_, index) => index + 1);
-  return database.query(entriesText, [payment.workspaceId, randomUUID(), payment.projectId, payment.paymentId, now, lines, amounts]);
-}
 
 for (const kind of testDatabases) {
   describe.skipIf(!kind.available)(`the store on the ${kind.name} database`, () => {
@@ -87,7 +25,7 @@ for (const kind of testDatabases) {
     describe('values', () => {
       test('every type comes back as the port says', async () => {
         const id = '0190163d-8694-739b-aea5-966c26f8ad91';
-        const rows = await database.query(
+        const rows = await database.query<Record<string, unknown>>(
           "select 9007199254740993::int8 as big, 7::int4 as small, 7::int2 as tiny, $1::timestamptz(3) as time, '2026-02-28'::date as day, " +
             `'{"a": [1, null]}'::jsonb as json, $2::bytea as bytes, $3::uuid as id, true as yes, null::text as nothing, ` +
             "'12.50'::numeric as exact, 1.5::float8 as float, count(*) as n",
@@ -109,7 +47,9 @@ for (const kind of testDatabases) {
           'select $1::uuid[] as ids, $2::text[] as texts, $3::bigint[] as bigs, $4::date[] as days, $5::timestamptz[] as times, $6::bytea[] as bytes',
           [ids, texts, [1n, -(2n ** 62n), null], ['2026-01-01'], [now], [Buffer.from('a"\\')]],
         );
-        expect(rows).toEqual([{ ids, texts, bigs: [1n, -(2n ** 62n), null], days: ['2026-01-01'], times: [now], bytes: [Buffer.from('a"\\')] }]);
+        expect(rows).toEqual([
+          { ids, texts, bigs: [1n, -(2n ** 62n), null], days: ['2026-01-01'], times: [now], bytes: [Buffer.from('a"\\')] },
+        ]);
         expect(await database.query('select $1::text[] as none', [[]])).toEqual([{ none: [] }]);
       });
 
@@ -180,11 +120,14 @@ for (const kind of testDatabases) {
           void addWorkspace(transaction, 'not awaited');
         });
         expect(await countWorkspaces(database, 'not awaited')).toBe(1n);
-        const failing = database.transaction(async (transaction) => {
-          void addWorkspace(transaction, 'not awaited either').catch(() => undefined);
-          void transaction.query('select 1 / 0').catch(() => undefined);
-        });
-        expect(await sqlstateOf(failing)).toBe('22012');
+        // Many times, since the failure and the answer to COMMIT may or may not arrive in one packet.
+        for (let i = 0; i < 50; i++) {
+          const failing = database.transaction(async (transaction) => {
+            void addWorkspace(transaction, 'not awaited either').catch(() => undefined);
+            void transaction.query('select 1 / 0').catch(() => undefined);
+          });
+          expect(await sqlstateOf(failing)).toBe('22012');
+        }
         expect(await countWorkspaces(database, 'not awaited either')).toBe(0n);
       });
 
@@ -239,7 +182,9 @@ for (const kind of testDatabases) {
       });
 
       test('a transaction is READ COMMITTED', async () => {
-        const rows = await database.transaction((transaction) => transaction.query("select current_setting('transaction_isolation') as level"));
+        const rows = await database.transaction((transaction) =>
+          transaction.query("select current_setting('transaction_isolation') as level"),
+        );
         expect(rows).toEqual([{ level: 'read committed' }]);
       });
 
@@ -269,32 +214,6 @@ for (const kind of testDatabases) {
       });
     });
 
-    describe('the books', () => {
-      test('a ledger posting that sums to zero is accepted, and one that does not is refused', async () => {
-        const payment = await addPayment(database);
-        await addEntries(database, payment, [100n, -100n]);
-        expect(await sqlstateOf(addEntries(database, payment, [100n, -99n]))).toBe('23514');
-        expect(await sqlstateOf(addEntries(database, payment, [100n]))).toBe('23514');
-      });
-
-      test.each(['ledger_entries', 'events'])('%s refuses UPDATE, DELETE and TRUNCATE', async (table) => {
-        expect(await sqlstateOf(database.query(`update ${table} set created_at = created_at`))).toBe('23001');
-        expect(await sqlstateOf(database.query(`delete from ${table}`))).toBe('23001');
-        expect(await sqlstateOf(database.query(`truncate ${table} cascade`))).toBe('23001');
-      });
-
-      test('a milestone cannot belong to a project of another workspace', async () => {
-        const [mine, other] = [await addWorkspace(database), await addWorkspace(database)];
-        const project = await addProject(database, other);
-        expect(await sqlstateOf(addMilestone(database, mine, project))).toBe('23503');
-      });
-
-      test('ledger entries cannot name a payment of another workspace', async () => {
-        const [mine, other] = [await addPayment(database), await addPayment(database)];
-        expect(await sqlstateOf(addEntries(database, { ...mine, paymentId: other.paymentId }, [100n, -100n]))).toBe('23503');
-      });
-    });
-
     describe('notifications', () => {
       test('who listens is told of each notification on its channel until it stops', async () => {
         const heard: string[] = [];
@@ -319,47 +238,6 @@ for (const kind of testDatabases) {
         await stopSecond();
         expect(heard).toEqual(['first a "quoted" payload', 'second end']);
       });
-    });
-
-    describe('migrations', () => {
-      /** A database of the test's own: its schema is what the test is about. */
-      async function alone(work: (database: Database, known: Migration[]) => Promise<void>): Promise<void> {
-        const own = await kind.open();
-        await work(own.database, await readMigrations()).finally(() => own.close());
-      }
-
-      test('migrating again changes nothing, even by several at once', () =>
-        alone(async (own, known) => {
-          expect(await Promise.all([own.migrate(known), own.migrate(known), own.migrate(known)])).toEqual([[], [], []]);
-        }));
-
-      test('of several that migrate at once, one applies each migration', () =>
-        alone(async (own, known) => {
-          const next = [...known, { name: '9001_more', sql: 'create table more (id int); insert into more values (1);' }];
-          const rounds = await Promise.all([own.migrate(next), own.migrate(next), own.migrate(next)]);
-          expect(rounds.flat()).toEqual(['9001_more']);
-          expect(await own.query('select * from more')).toEqual([{ id: 1 }]);
-        }));
-
-      test('a migration that fails leaves nothing behind, and those before it stay', () =>
-        alone(async (own, known) => {
-          const next = [
-            { name: '9002_good', sql: 'create table good (id int)' },
-            { name: '9003_bad', sql: 'create table bad (id int); select 1 / 0' },
-          ];
-          await expect(own.migrate([...known, ...next])).rejects.toThrow('Migration 9003_bad failed');
-          expect(await own.query('select name from schema_migrations where name like $1', ['900%'])).toEqual([{ name: '9002_good' }]);
-          expect(await sqlstateOf(own.query('select from bad'))).toBe('42P01');
-        }));
-
-      test('a database that a newer build has migrated is refused and left alone', () =>
-        alone(async (own, known) => {
-          await own.migrate([...known, { name: '9004_newer', sql: 'create table newer (id int)' }]);
-          const attempt = own.migrate([...known, { name: '9005_other', sql: 'create table other (id int)' }]);
-          await expect(attempt).rejects.toThrow(NewerSchema);
-          await expect(attempt).rejects.toThrow('9004_newer');
-          expect(await sqlstateOf(own.query('select from other'))).toBe('42P01');
-        }));
     });
   });
 }

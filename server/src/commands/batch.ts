@@ -7,7 +7,15 @@ import type { Uuid } from '../domain/ids.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import { type Head, lockHeads } from '../store/heads.ts';
 import { findIdempotencyRecords, type IdempotencyRecord } from '../store/idempotency.ts';
-import { loadApiKeys, loadInvoicesOf, loadMilestones, loadPayments, loadProjects, loadWebhookEndpoints, type RecordKey } from '../store/records.ts';
+import {
+  loadApiKeys,
+  loadInvoicesOf,
+  loadMilestones,
+  loadPayments,
+  loadProjects,
+  loadWebhookEndpoints,
+  type RecordKey,
+} from '../store/records.ts';
 import type { Command, Needs, Outcome, StoredAnswer } from './command.ts';
 import { WorkingSet } from './working-set.ts';
 
@@ -55,13 +63,17 @@ async function loadWorkingSet(transaction: Queryable, commands: readonly AnyComm
   const projects = namedBy(commands, 'projectId');
   const payments = namedBy(commands, 'paymentId');
   const endpoints = namedBy(commands, 'webhookEndpointId');
-  const keys = distinct([...namedBy(commands, 'apiKeyId'), ...commands.flatMap(({ workspaceId, keyId }) => (keyId === null ? [] : [{ workspaceId, id: keyId }]))]);
+  const keys = distinct([
+    ...namedBy(commands, 'apiKeyId'),
+    ...commands.flatMap(({ workspaceId, keyId }) => (keyId === null ? [] : [{ workspaceId, id: keyId }])),
+  ]);
   const idempotency = commands.flatMap(({ workspaceId, idempotency: used }) => (used === null ? [] : [{ workspaceId, key: used.key }]));
   const loads: Promise<void>[] = [];
   if (keys.length > 0) loads.push(loadApiKeys(transaction, keys).then((found) => set.apiKeys.load(found)));
   if (idempotency.length > 0) loads.push(findIdempotencyRecords(transaction, idempotency).then((found) => set.loadIdempotency(found)));
   if (milestones.length > 0) loads.push(loadMilestones(transaction, milestones).then((found) => set.milestones.load(found)));
-  if (projects.length + milestones.length > 0) loads.push(loadProjects(transaction, projects, milestones).then((found) => set.projects.load(found)));
+  if (projects.length + milestones.length > 0)
+    loads.push(loadProjects(transaction, projects, milestones).then((found) => set.projects.load(found)));
   if (payments.length > 0) {
     loads.push(loadPayments(transaction, payments).then((found) => set.payments.load(found)));
     loads.push(loadInvoicesOf(transaction, payments).then((found) => set.invoices.load(found)));
@@ -108,7 +120,9 @@ function refuseCaller(command: AnyCommand, set: WorkingSet, now: Date): Refusal 
   const key = set.apiKeys.find(command.workspaceId, command.keyId);
   if (key === undefined) return { code: 'invalid_api_key', detail: 'The API key does not exist any more.' };
   const code = refuseKey(key, now);
-  return code === null ? null : { code, detail: 'The API key stopped being valid before this request was carried out; nothing was changed.' };
+  return code === null
+    ? null
+    : { code, detail: 'The API key stopped being valid before this request was carried out; nothing was changed.' };
 }
 
 function replay(command: AnyCommand, set: WorkingSet, services: BatchServices): Outcome | null {

@@ -1,10 +1,10 @@
 // What a command is: plain data about one write, the records it needs, and the pure functions that decide it and word its answer.
 // Types only; knows no SQL and no HTTP.
 
+import type { ApiKey } from '../domain/api-key.ts';
 import type { Context, Decision } from '../domain/decision.ts';
 import type { Refusal } from '../domain/errors.ts';
 import type { Uuid } from '../domain/ids.ts';
-import type { ApiKey } from '../domain/api-key.ts';
 import type { Invoice } from '../domain/invoice.ts';
 import type { Milestone } from '../domain/milestone.ts';
 import type { Payment } from '../domain/payment.ts';

@@ -184,7 +184,10 @@ class FairQueue {
       for (const [workspaceId, queue] of this.#byWorkspace) {
         const next = queue[0] as Waiting;
         const { command } = next;
-        const full = taken.length >= laneLimits.batchCommands || rows + command.rows > laneLimits.batchRows || bytes + command.bytes > laneLimits.batchBytes;
+        const full =
+          taken.length >= laneLimits.batchCommands ||
+          rows + command.rows > laneLimits.batchRows ||
+          bytes + command.bytes > laneLimits.batchBytes;
         if (full && taken.length > 0) return this.#rotate(taken);
         queue.shift();
         if (queue.length === 0) this.#byWorkspace.delete(workspaceId);

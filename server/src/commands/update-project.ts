@@ -5,7 +5,12 @@ import type { Uuid } from '../domain/ids.ts';
 import { decideProjectUpdate, type Project, type ProjectUpdate } from '../domain/project.ts';
 import { type Command, type Envelope, SMALL } from './command.ts';
 
-export function updateProject(envelope: Envelope<Project>, projectId: Uuid, update: ProjectUpdate, expectedVersion: number | null): Command<Project> {
+export function updateProject(
+  envelope: Envelope<Project>,
+  projectId: Uuid,
+  update: ProjectUpdate,
+  expectedVersion: number | null,
+): Command<Project> {
   return {
     ...envelope,
     ...SMALL,

@@ -164,7 +164,13 @@ export class WorkingSet {
     if (this.#entries.length > 0) writes.push(insertRows(transaction, ledgerTable, this.#entries));
     if (this.#events.length > 0) writes.push(insertRows(transaction, eventTable, this.#events));
     if (this.#newIdempotency.length > 0) writes.push(insertIdempotencyRecords(transaction, this.#newIdempotency));
-    if (this.#movedHeads.size > 0) writes.push(updateHeads(transaction, Array.from(this.#movedHeads, (id) => this.#heads.get(id) as Head)));
+    if (this.#movedHeads.size > 0)
+      writes.push(
+        updateHeads(
+          transaction,
+          Array.from(this.#movedHeads, (id) => this.#heads.get(id) as Head),
+        ),
+      );
     await Promise.all(writes);
   }
 }

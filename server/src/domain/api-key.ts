@@ -80,7 +80,14 @@ export function decideKeyCreation(draft: ApiKeyDraft, heldScopes: readonly Scope
     return rejectField('/expires_at', 'in_the_past', `expires_at must lie after ${context.now.toISOString()}.`);
   }
   const { material, ...fields } = draft;
-  const key: ApiKey = { ...fields, ...material, id: context.newId(), workspaceId: context.workspace.id, revokedAt: null, createdAt: context.now };
+  const key: ApiKey = {
+    ...fields,
+    ...material,
+    id: context.newId(),
+    workspaceId: context.workspace.id,
+    revokedAt: null,
+    createdAt: context.now,
+  };
   return accept(key, { apiKeys: [key] });
 }
 
@@ -93,7 +100,8 @@ export function decideKeyRotation(
   context: Context,
 ): Decision<ApiKey> {
   const refusal = refuseKey(key, context.now);
-  if (refusal !== null) return reject('invalid_transition', `The key is ${refusal === 'api_key_revoked' ? 'revoked' : 'expired'}; create a new one.`);
+  if (refusal !== null)
+    return reject('invalid_transition', `The key is ${refusal === 'api_key_revoked' ? 'revoked' : 'expired'}; create a new one.`);
   const escalation = rejectEscalation(key.scopes, heldScopes);
   if (escalation !== null) return escalation;
   const overlapEnd = new Date(context.now.getTime() + overlapMs);

@@ -19,7 +19,10 @@ export function mergeMetadata(current: Metadata, patch: MetadataPatch): Metadata
 }
 
 /** The record with every field that the update names; one that is absent (undefined) keeps the record's own. */
-export function applyFields<Entity extends object>(entity: Entity, fields: { readonly [Field in keyof Entity]?: Entity[Field] | undefined }): Entity {
+export function applyFields<Entity extends object>(
+  entity: Entity,
+  fields: { readonly [Field in keyof Entity]?: Entity[Field] | undefined },
+): Entity {
   const next = { ...entity };
   for (const field of Object.keys(fields) as (keyof Entity)[]) {
     const value = fields[field];

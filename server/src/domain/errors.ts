@@ -83,8 +83,9 @@ export const errorCatalogue = {
   },
   project_archived: {
     title: 'The project is archived',
-    meaning: 'An archived project takes no new milestones, and those it has cannot be moved or edited. Payments already approved can still be released.',
-    fix: 'Set the project\'s status to active first.',
+    meaning:
+      'An archived project takes no new milestones, and those it has cannot be moved or edited. Payments already approved can still be released.',
+    fix: "Set the project's status to active first.",
   },
   limit_reached: {
     title: 'A limit of the workspace is reached',
@@ -108,7 +109,8 @@ export const errorCatalogue = {
   },
   validation_failed: {
     title: 'The request is not valid',
-    meaning: 'A field, a query parameter or a header is missing, unknown or out of bounds. The errors list names each with what would be right.',
+    meaning:
+      'A field, a query parameter or a header is missing, unknown or out of bounds. The errors list names each with what would be right.',
     fix: 'Correct every entry in errors; nothing was changed.',
   },
   idempotency_key_reused: {
@@ -123,12 +125,13 @@ export const errorCatalogue = {
   },
   overloaded: {
     title: 'The server is busy',
-    meaning: 'More work is waiting than the server takes on, or the database is out of reach. Nothing was changed, or the outcome is unknown as the detail says.',
+    meaning:
+      'More work is waiting than the server takes on, or the database is out of reach. Nothing was changed, or the outcome is unknown as the detail says.',
     fix: 'Repeat the request after Retry-After, with the same Idempotency-Key.',
   },
   internal_error: {
     title: 'Something went wrong on our side',
-    meaning: 'A defect. The request id leads to the details in the server\'s log.',
+    meaning: "A defect. The request id leads to the details in the server's log.",
     fix: 'Repeat the request with the same Idempotency-Key; when it fails again, report the request id.',
   },
 } as const satisfies Record<string, ErrorEntry>;

@@ -3,10 +3,10 @@
 
 import { createHash } from 'node:crypto';
 import { encodeId, type Uuid } from './ids.ts';
-import type { Milestone } from './milestone.ts';
-import type { Payment } from './payment.ts';
 import type { Invoice } from './invoice.ts';
 import { formatInvoiceNumber } from './invoice.ts';
+import type { Milestone } from './milestone.ts';
+import type { Payment } from './payment.ts';
 import type { Project } from './project.ts';
 
 export const eventTypes = {
@@ -25,7 +25,12 @@ export type EventType = keyof typeof eventTypes;
 export const allEventTypes = Object.keys(eventTypes) as [EventType, ...EventType[]];
 
 /** What an endpoint without `event_types` of its own gets: exactly the four kinds of the given interface. */
-export const defaultEventTypes = ['project.created', 'milestone.submitted', 'milestone.approved', 'payment.released'] as const satisfies readonly EventType[];
+export const defaultEventTypes = [
+  'project.created',
+  'milestone.submitted',
+  'milestone.approved',
+  'payment.released',
+] as const satisfies readonly EventType[];
 
 /** An event as a decision makes it; the lane gives it its sequence number and hash. */
 export interface EventDraft {

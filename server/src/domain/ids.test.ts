@@ -27,9 +27,20 @@ test('matches the vectors of the TypeID specification', () => {
 });
 
 test.each([
-  '', 'prj_', 'prj', 'prj_0000000000000000000000000', 'prj_000000000000000000000000000', 'prj_80000000000000000000000000',
-  'prj_0000000000000000000000000I', 'prj_0000000000000000000000000u', 'PRJ_00000000000000000000000000', 'prj_0000000000000000000000000é',
-  'prj-00000000000000000000000000', '00000000-0000-0000-0000-000000000000', 'prj_00000000000000000000000A00', 'mil_00000000000000000000000000',
+  '',
+  'prj_',
+  'prj',
+  'prj_0000000000000000000000000',
+  'prj_000000000000000000000000000',
+  'prj_80000000000000000000000000',
+  'prj_0000000000000000000000000I',
+  'prj_0000000000000000000000000u',
+  'PRJ_00000000000000000000000000',
+  'prj_0000000000000000000000000é',
+  'prj-00000000000000000000000000',
+  '00000000-0000-0000-0000-000000000000',
+  'prj_00000000000000000000000A00',
+  'mil_00000000000000000000000000',
 ])('%j is not the id of a project', (text) => {
   expect(decodeId('project', text)).toBeNull();
 });
@@ -45,7 +56,10 @@ test('an id of one kind is none of another', () => {
 
 test('ids sort by creation even when a burst outruns the millisecond or the clock goes back', () => {
   let clock = 1_700_000_000_000;
-  const newId = createIdGenerator(() => clock, (bytes) => randomFillSync(bytes));
+  const newId = createIdGenerator(
+    () => clock,
+    (bytes) => randomFillSync(bytes),
+  );
   const ids: string[] = [];
   for (let i = 0; i < 20_000; i++) {
     if (i === 10_000) clock -= 5_000;

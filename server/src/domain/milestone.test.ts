@@ -2,7 +2,15 @@
 
 import { describe, expect, test } from 'vitest';
 import type { Context, Decision } from './decision.ts';
-import { decideMilestoneCreation, decideMilestoneUpdate, editableIn, type Milestone, type MilestoneStatus, milestoneMoves, milestoneStatuses } from './milestone.ts';
+import {
+  decideMilestoneCreation,
+  decideMilestoneUpdate,
+  editableIn,
+  type Milestone,
+  type MilestoneStatus,
+  milestoneMoves,
+  milestoneStatuses,
+} from './milestone.ts';
 import type { Project } from './project.ts';
 
 const now = new Date('2026-05-01T10:00:00.000Z');
@@ -11,7 +19,13 @@ const workspaceId = '01900000-0000-7000-8000-000000000001';
 function context(): Context {
   let made = 0;
   const newId = (): string => `01900000-0000-7000-8000-1${String(++made).padStart(11, '0')}`;
-  return { workspace: { id: workspaceId, name: 'w', defaultCurrency: 'USD', createdAt: now }, now, newId, nextInvoiceNumber: 7, lastSeq: 3 };
+  return {
+    workspace: { id: workspaceId, name: 'w', defaultCurrency: 'USD', createdAt: now },
+    now,
+    newId,
+    nextInvoiceNumber: 7,
+    lastSeq: 3,
+  };
 }
 
 const project: Project = {
@@ -77,7 +91,13 @@ describe('every status × every status', () => {
   });
 
   test.each(cells.filter(([from, to]) => from !== to))('%s → %s is refused or does nothing in an archived project', (from, to) => {
-    const decision = decideMilestoneUpdate({ status: to, reason: 'because' }, null, given(from), { ...project, status: 'archived' }, context());
+    const decision = decideMilestoneUpdate(
+      { status: to, reason: 'because' },
+      null,
+      given(from),
+      { ...project, status: 'archived' },
+      context(),
+    );
     const allowed = (milestoneMoves[from] as readonly string[]).includes(to);
     expect(codeOf(decision)).toBe(allowed ? 'project_archived' : 'invalid_transition');
   });
@@ -88,10 +108,20 @@ describe('approval', () => {
     const { changes } = accepted(decideMilestoneUpdate({ status: 'approved' }, null, given('submitted'), project, context()));
     const [payment] = changes.payments ?? [];
     const [invoice] = changes.invoices ?? [];
-    expect(payment).toMatchObject({ status: 'released', amountMinor: 125_000n, currency: 'EUR', payeeId: 'ada', clientId: 'acme', invoiceId: invoice?.id });
+    expect(payment).toMatchObject({
+      status: 'released',
+      amountMinor: 125_000n,
+      currency: 'EUR',
+      payeeId: 'ada',
+      clientId: 'acme',
+      invoiceId: invoice?.id,
+    });
     expect(invoice).toMatchObject({ number: 7, status: 'issued', paymentStatus: 'paid', totalMinor: 125_000n, paymentId: payment?.id });
     expect(changes.entries?.reduce((sum, entry) => sum + entry.amountMinor, 0n)).toBe(0n);
-    expect(changes.entries?.map((entry) => [entry.account, entry.amountMinor])).toEqual([['receivable', 125_000n], ['paid_out', -125_000n]]);
+    expect(changes.entries?.map((entry) => [entry.account, entry.amountMinor])).toEqual([
+      ['receivable', 125_000n],
+      ['paid_out', -125_000n],
+    ]);
     expect(changes.events?.map((event) => event.type)).toEqual(['milestone.approved', 'invoice.issued', 'payment.released']);
   });
 
@@ -104,10 +134,15 @@ describe('approval', () => {
   });
 
   test('in a project of manual release it leaves the payment pending and the invoice unpaid, and tells of no release', () => {
-    const { changes } = accepted(decideMilestoneUpdate({ status: 'approved' }, null, given('submitted'), { ...project, release: 'manual' }, context()));
+    const { changes } = accepted(
+      decideMilestoneUpdate({ status: 'approved' }, null, given('submitted'), { ...project, release: 'manual' }, context()),
+    );
     expect(changes.payments).toMatchObject([{ status: 'pending', releasedAt: null }]);
     expect(changes.invoices).toMatchObject([{ paymentStatus: 'unpaid', paidAt: null }]);
-    expect(changes.entries?.map((entry) => [entry.account, entry.amountMinor])).toEqual([['receivable', 125_000n], ['payable', -125_000n]]);
+    expect(changes.entries?.map((entry) => [entry.account, entry.amountMinor])).toEqual([
+      ['receivable', 125_000n],
+      ['payable', -125_000n],
+    ]);
     expect(changes.events?.map((event) => event.type)).toEqual(['milestone.approved', 'invoice.issued']);
   });
 });
@@ -121,18 +156,24 @@ describe('edits', () => {
   });
 
   test('fields come first: an amount sent with the submission is the amount submitted', () => {
-    const { result } = accepted(decideMilestoneUpdate({ status: 'submitted', amountMinor: 9n }, null, given('pending'), project, context()));
+    const { result } = accepted(
+      decideMilestoneUpdate({ status: 'submitted', amountMinor: 9n }, null, given('pending'), project, context()),
+    );
     expect(result).toMatchObject({ status: 'submitted', amountMinor: 9n, submittedAt: now });
   });
 
   test('an amount sent with the approval is refused, and with it the approval', () => {
-    expect(codeOf(decideMilestoneUpdate({ status: 'approved', amountMinor: 9n }, null, given('submitted'), project, context()))).toBe('not_editable');
+    expect(codeOf(decideMilestoneUpdate({ status: 'approved', amountMinor: 9n }, null, given('submitted'), project, context()))).toBe(
+      'not_editable',
+    );
   });
 
   test('an edit that changes nothing is accepted in any status and writes nothing', () => {
     for (const status of milestoneStatuses) {
       const milestone = given(status);
-      expect(accepted(decideMilestoneUpdate({ title: 'Design', amountMinor: 125_000n }, null, milestone, project, context()))).toMatchObject({
+      expect(
+        accepted(decideMilestoneUpdate({ title: 'Design', amountMinor: 125_000n }, null, milestone, project, context())),
+      ).toMatchObject({
         result: milestone,
         changes: {},
       });
@@ -145,27 +186,44 @@ describe('edits', () => {
   });
 
   test('requesting changes needs a reason; a reason or a submission without its move is refused', () => {
-    expect(codeOf(decideMilestoneUpdate({ status: 'changes_requested' }, null, given('submitted'), project, context()))).toBe('validation_failed');
+    expect(codeOf(decideMilestoneUpdate({ status: 'changes_requested' }, null, given('submitted'), project, context()))).toBe(
+      'validation_failed',
+    );
     expect(codeOf(decideMilestoneUpdate({ reason: 'x' }, null, given('submitted'), project, context()))).toBe('validation_failed');
-    expect(codeOf(decideMilestoneUpdate({ submission: { note: 'x', links: [] } }, null, given('pending'), project, context()))).toBe('validation_failed');
+    expect(codeOf(decideMilestoneUpdate({ submission: { note: 'x', links: [] } }, null, given('pending'), project, context()))).toBe(
+      'validation_failed',
+    );
   });
 
   test('metadata merges, null deletes, and a 51st key is refused', () => {
     const milestone = given('pending', { metadata: { a: '1', b: '2' } });
-    expect(accepted(decideMilestoneUpdate({ metadata: { a: null, c: '3' } }, null, milestone, project, context())).result.metadata).toEqual({ b: '2', c: '3' });
+    expect(accepted(decideMilestoneUpdate({ metadata: { a: null, c: '3' } }, null, milestone, project, context())).result.metadata).toEqual(
+      { b: '2', c: '3' },
+    );
     const full = Object.fromEntries(Array.from({ length: 49 }, (_, i) => [`k${i}`, 'v']));
     expect(codeOf(decideMilestoneUpdate({ metadata: full }, null, milestone, project, context()))).toBe('validation_failed');
   });
 
   test('a withdrawal takes the submission back', () => {
     const milestone = given('submitted', { submittedAt: now, submission: { note: 'done', links: [] } });
-    expect(accepted(decideMilestoneUpdate({ status: 'in_progress' }, null, milestone, project, context())).result).toMatchObject({ submittedAt: null, submission: null });
+    expect(accepted(decideMilestoneUpdate({ status: 'in_progress' }, null, milestone, project, context())).result).toMatchObject({
+      submittedAt: null,
+      submission: null,
+    });
   });
 });
 
 test('a new milestone takes currency and payee over from its project, unless it names its own', () => {
   const draft = { title: 't', description: null, amountMinor: 1n, currency: null, payeeId: null, dueDate: null, metadata: {} };
-  expect(accepted(decideMilestoneCreation(draft, project, context())).result).toMatchObject({ currency: 'EUR', payeeId: 'ada', status: 'pending', version: 1 });
-  expect(accepted(decideMilestoneCreation({ ...draft, currency: 'JPY', payeeId: 'bob' }, project, context())).result).toMatchObject({ currency: 'JPY', payeeId: 'bob' });
+  expect(accepted(decideMilestoneCreation(draft, project, context())).result).toMatchObject({
+    currency: 'EUR',
+    payeeId: 'ada',
+    status: 'pending',
+    version: 1,
+  });
+  expect(accepted(decideMilestoneCreation({ ...draft, currency: 'JPY', payeeId: 'bob' }, project, context())).result).toMatchObject({
+    currency: 'JPY',
+    payeeId: 'bob',
+  });
   expect(codeOf(decideMilestoneCreation(draft, { ...project, status: 'archived' }, context()))).toBe('project_archived');
 });

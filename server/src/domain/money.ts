@@ -2,6 +2,7 @@
 // Pure. Shapes: `amountMinor` is a bigint in the domain, an integer in JSON (it always fits: 999,999,999,999 < 2^53).
 
 /** Digits after the decimal point of each active ISO 4217 currency that does not have two. */
+// biome-ignore format: a table reads better in lines of one kind.
 const exponents: Record<string, number> = {
   BIF: 0, CLP: 0, DJF: 0, GNF: 0, ISK: 0, JPY: 0, KMF: 0, KRW: 0, PYG: 0, RWF: 0, UGX: 0, UYI: 0, VND: 0, VUV: 0, XAF: 0, XOF: 0, XPF: 0,
   BHD: 3, IQD: 3, JOD: 3, KWD: 3, LYD: 3, OMR: 3, TND: 3,

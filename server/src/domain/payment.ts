@@ -36,10 +36,21 @@ export interface Payment {
  * What an approval means for money: a payment, its invoice and its ledger entries, released at once where the project says so.
  * Made in the approval's own decision, so that the two can never disagree.
  */
-export function payForApproval(milestone: Milestone, project: Project, context: Context): Changes & { readonly events: readonly EventDraft[] } {
+export function payForApproval(
+  milestone: Milestone,
+  project: Project,
+  context: Context,
+): Changes & { readonly events: readonly EventDraft[] } {
   const released = project.release === 'on_approval';
   const { workspaceId, amountMinor, currency } = milestone;
-  const shared = { workspaceId, projectId: project.id, milestoneId: milestone.id, clientId: project.clientId, currency, createdAt: context.now };
+  const shared = {
+    workspaceId,
+    projectId: project.id,
+    milestoneId: milestone.id,
+    clientId: project.clientId,
+    currency,
+    createdAt: context.now,
+  };
   const paymentId = context.newId();
   const invoice: Invoice = {
     ...shared,

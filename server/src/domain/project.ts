@@ -60,7 +60,10 @@ export function decideProjectCreation(draft: ProjectDraft, context: Context): De
     updatedAt: context.now,
   };
   const milestones = drafts.map((milestone) => draftMilestone(milestone, project, context));
-  const events = [projectEvent('project.created', project), ...milestones.map((milestone) => milestoneEvent('milestone.created', milestone))];
+  const events = [
+    projectEvent('project.created', project),
+    ...milestones.map((milestone) => milestoneEvent('milestone.created', milestone)),
+  ];
   return accept(project, { projects: [project], milestones, events });
 }
 
@@ -76,7 +79,12 @@ export interface ProjectUpdate {
 }
 
 /** Edits a project, archives it or takes it back. What its milestones took over at their creation stays as it was. */
-export function decideProjectUpdate(update: ProjectUpdate, expectedVersion: number | null, project: Project, context: Context): Decision<Project> {
+export function decideProjectUpdate(
+  update: ProjectUpdate,
+  expectedVersion: number | null,
+  project: Project,
+  context: Context,
+): Decision<Project> {
   const stale = rejectStale(expectedVersion, project.version);
   if (stale !== null) return stale;
   const { status = project.status, metadata: patch, ...fields } = update;

@@ -1,9 +1,17 @@
 // The decisions on payments, projects, keys and endpoints: given a record, when asked, then this.
 
-import { createHash } from 'node:crypto';
-import { randomFillSync } from 'node:crypto';
+import { createHash, randomFillSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { type ApiKey, decideKeyCreation, decideKeyRevocation, decideKeyRotation, hashKeySecret, keyHint, makeKeySecret, refuseKey } from './api-key.ts';
+import {
+  type ApiKey,
+  decideKeyCreation,
+  decideKeyRevocation,
+  decideKeyRotation,
+  hashKeySecret,
+  keyHint,
+  makeKeySecret,
+  refuseKey,
+} from './api-key.ts';
 import type { Context, Decision } from './decision.ts';
 import { chainHash, GENESIS_HASH } from './event.ts';
 import { formatInvoiceNumber, type Invoice } from './invoice.ts';
@@ -18,7 +26,13 @@ const later = new Date(now.getTime() + 3_600_000);
 const workspaceId = '01900000-0000-7000-8000-000000000001';
 const id = (n: number): string => `01900000-0000-7000-8000-${String(n).padStart(12, '0')}`;
 let made = 1000;
-const context: Context = { workspace: { id: workspaceId, name: 'w', defaultCurrency: 'CHF', createdAt: now }, now, newId: () => id(++made), nextInvoiceNumber: 1, lastSeq: 41 };
+const context: Context = {
+  workspace: { id: workspaceId, name: 'w', defaultCurrency: 'CHF', createdAt: now },
+  now,
+  newId: () => id(++made),
+  nextInvoiceNumber: 1,
+  lastSeq: 41,
+};
 
 function accepted<T>(decision: Decision<T>) {
   if (!decision.accepted) throw new Error(`refused: ${decision.refusal.code}`);
@@ -29,13 +43,28 @@ const codeOf = (decision: Decision<unknown>): string => (decision.accepted ? 'ac
 describe('a payment', () => {
   const shared = { workspaceId, projectId: id(2), milestoneId: id(3), clientId: 'acme', currency: 'CHF', createdAt: now };
   const payment: Payment = { ...shared, id: id(4), invoiceId: id(5), payeeId: null, amountMinor: 70n, status: 'pending', releasedAt: null };
-  const invoice: Invoice = { ...shared, id: id(5), number: 1, paymentId: id(4), status: 'issued', paymentStatus: 'unpaid', lines: [], subtotalMinor: 70n, taxMinor: 0n, totalMinor: 70n, paidAt: null };
+  const invoice: Invoice = {
+    ...shared,
+    id: id(5),
+    number: 1,
+    paymentId: id(4),
+    status: 'issued',
+    paymentStatus: 'unpaid',
+    lines: [],
+    subtotalMinor: 70n,
+    taxMinor: 0n,
+    totalMinor: 70n,
+    paidAt: null,
+  };
 
   test('is released once: its invoice is paid, its entries move from payable to paid out, its event is told', () => {
     const { changes, result } = accepted(decideRelease(payment, invoice, context));
     expect(result).toMatchObject({ status: 'released', releasedAt: now });
     expect(changes.invoices).toMatchObject([{ paymentStatus: 'paid', paidAt: now }]);
-    expect(changes.entries?.map((entry) => [entry.account, entry.amountMinor])).toEqual([['payable', 70n], ['paid_out', -70n]]);
+    expect(changes.entries?.map((entry) => [entry.account, entry.amountMinor])).toEqual([
+      ['payable', 70n],
+      ['paid_out', -70n],
+    ]);
     expect(changes.events?.map((event) => event.type)).toEqual(['payment.released']);
     expect(accepted(decideRelease(result, invoice, context))).toMatchObject({ result, changes: {} });
   });
@@ -56,15 +85,27 @@ describe('a payment', () => {
 });
 
 describe('a project', () => {
-  const draft = { name: 'Site', clientId: 'acme', payeeId: 'ada', currency: null, release: 'on_approval' as const, metadata: {}, milestones: [] };
+  const draft = {
+    name: 'Site',
+    clientId: 'acme',
+    payeeId: 'ada',
+    currency: null,
+    release: 'on_approval' as const,
+    metadata: {},
+    milestones: [],
+  };
 
   test('takes the currency of its workspace over and passes it on to its milestones', () => {
     const milestone = { title: 't', description: null, amountMinor: 5n, currency: null, payeeId: null, dueDate: null, metadata: {} };
-    const { changes, result } = accepted(decideProjectCreation({ ...draft, milestones: [milestone, { ...milestone, currency: 'JPY' }] }, context));
+    const { changes, result } = accepted(
+      decideProjectCreation({ ...draft, milestones: [milestone, { ...milestone, currency: 'JPY' }] }, context),
+    );
     expect(result).toMatchObject({ currency: 'CHF', status: 'active', version: 1 });
     expect(changes.milestones).toMatchObject([{ currency: 'CHF', payeeId: 'ada' }, { currency: 'JPY' }]);
     expect(changes.events?.map((event) => event.type)).toEqual(['project.created', 'milestone.created', 'milestone.created']);
-    expect(changes.events?.[0]?.body).toMatch(/^\{"event":"project.created","data":\{"projectId":"prj_[0-9a-z]{26}","name":"Site","clientId":"acme"\}\}$/);
+    expect(changes.events?.[0]?.body).toMatch(
+      /^\{"event":"project.created","data":\{"projectId":"prj_[0-9a-z]{26}","name":"Site","clientId":"acme"\}\}$/,
+    );
   });
 
   test('is archived and taken back, and told of once', () => {
@@ -72,7 +113,10 @@ describe('a project', () => {
     const archived = accepted(decideProjectUpdate({ status: 'archived' }, null, project, context));
     expect(archived.changes.events?.map((event) => event.type)).toEqual(['project.archived']);
     expect(accepted(decideProjectUpdate({ status: 'archived' }, null, archived.result, context)).changes).toEqual({});
-    expect(accepted(decideProjectUpdate({ status: 'active' }, null, archived.result, context))).toMatchObject({ result: { status: 'active', version: 3 }, changes: { events: [] } });
+    expect(accepted(decideProjectUpdate({ status: 'active' }, null, archived.result, context))).toMatchObject({
+      result: { status: 'active', version: 3 },
+      changes: { events: [] },
+    });
   });
 
   test('keeps what an update does not name, clears what it sets to null, and minds the version', () => {
@@ -85,7 +129,16 @@ describe('a project', () => {
 
 describe('an API key', () => {
   const material = { hash: hashKeySecret('secret'), hint: 'tr_live_abcd' };
-  const key: ApiKey = { id: id(7), workspaceId, name: 'k', ...material, scopes: ['projects:read'], expiresAt: null, revokedAt: null, createdAt: now };
+  const key: ApiKey = {
+    id: id(7),
+    workspaceId,
+    name: 'k',
+    ...material,
+    scopes: ['projects:read'],
+    expiresAt: null,
+    revokedAt: null,
+    createdAt: now,
+  };
 
   test('has the form that secret scanners know: 32 random characters and 6 of their checksum', () => {
     const secrets = Array.from({ length: 200 }, () => makeKeySecret((bytes) => randomFillSync(bytes)));
@@ -104,7 +157,9 @@ describe('an API key', () => {
   });
 
   test('expires and is revoked for good', () => {
-    expect(codeOf(decideKeyCreation({ name: 'n', scopes: ['projects:read'], expiresAt: now, material }, allScopes, context))).toBe('validation_failed');
+    expect(codeOf(decideKeyCreation({ name: 'n', scopes: ['projects:read'], expiresAt: now, material }, allScopes, context))).toBe(
+      'validation_failed',
+    );
     expect(refuseKey({ ...key, expiresAt: later }, now)).toBeNull();
     expect(refuseKey({ ...key, expiresAt: later }, later)).toBe('api_key_expired');
     const revoked = accepted(decideKeyRevocation(key, context)).result;
@@ -118,18 +173,37 @@ describe('an API key', () => {
     expect(rotated.changes.apiKeys?.[0]).toMatchObject({ id: key.id, expiresAt: later });
     expect(rotated.result.id).not.toBe(key.id);
     const soon = new Date(now.getTime() + 1000);
-    expect(accepted(decideKeyRotation({ ...key, expiresAt: soon }, 3_600_000, material, allScopes, context)).changes.apiKeys?.[0]).toMatchObject({ expiresAt: soon });
+    expect(
+      accepted(decideKeyRotation({ ...key, expiresAt: soon }, 3_600_000, material, allScopes, context)).changes.apiKeys?.[0],
+    ).toMatchObject({ expiresAt: soon });
   });
 });
 
 describe('a webhook endpoint', () => {
-  const endpoint: WebhookEndpoint = { id: id(8), workspaceId, url: 'https://a.example', description: null, eventTypes: null, status: 'enabled', disabledReason: null, secrets: [{ sealed: 's1', expiresAt: null }], afterSeq: 5, version: 1, createdAt: now, updatedAt: now, deletedAt: null };
+  const endpoint: WebhookEndpoint = {
+    id: id(8),
+    workspaceId,
+    url: 'https://a.example',
+    description: null,
+    eventTypes: null,
+    status: 'enabled',
+    disabledReason: null,
+    secrets: [{ sealed: 's1', expiresAt: null }],
+    afterSeq: 5,
+    version: 1,
+    createdAt: now,
+    updatedAt: now,
+    deletedAt: null,
+  };
 
   test('says why it is disabled, and once enabled again is sent only what happens from then on', () => {
     const disabled = accepted(decideEndpointUpdate({ status: 'disabled', disabledReason: 'gone' }, null, endpoint, context)).result;
     expect(disabled).toMatchObject({ status: 'disabled', disabledReason: 'gone', afterSeq: 5 });
     expect(accepted(decideEndpointUpdate({ description: 'x' }, null, disabled, context)).result.disabledReason).toBe('gone');
-    expect(accepted(decideEndpointUpdate({ status: 'enabled' }, null, disabled, context)).result).toMatchObject({ disabledReason: null, afterSeq: 41 });
+    expect(accepted(decideEndpointUpdate({ status: 'enabled' }, null, disabled, context)).result).toMatchObject({
+      disabledReason: null,
+      afterSeq: 41,
+    });
     expect(accepted(decideEndpointUpdate({ status: 'enabled' }, null, endpoint, context)).changes).toEqual({});
   });
 

@@ -94,7 +94,12 @@ export function decideEndpointUpdate(
 }
 
 /** A new secret. The old ones sign along until the overlap ends, and a secret past its end is dropped. */
-export function decideSecretRotation(endpoint: WebhookEndpoint, sealedSecret: string, overlapMs: number, context: Context): Decision<WebhookEndpoint> {
+export function decideSecretRotation(
+  endpoint: WebhookEndpoint,
+  sealedSecret: string,
+  overlapMs: number,
+  context: Context,
+): Decision<WebhookEndpoint> {
   const overlapEnd = new Date(context.now.getTime() + overlapMs);
   const older = endpoint.secrets
     .map((secret) => ({ ...secret, expiresAt: secret.expiresAt !== null && secret.expiresAt < overlapEnd ? secret.expiresAt : overlapEnd }))

@@ -35,6 +35,8 @@ export function registerDocs(app: FastifyInstance, document: object): void {
     });
     // What a browser has stored must not outlive a new version: the document and the pages are small.
     scope.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(documentText));
+    // Browsers ask for one with every page; there is none, and that is no error.
+    scope.get('/favicon.ico', (_request, reply) => reply.code(204).send());
     scope.get('/docs/errors', (_request, reply) => sendPage(reply, errorListPage()));
     scope.get<{ Params: { code: string } }>('/docs/errors/:code', (request, reply) => {
       const { code } = request.params;

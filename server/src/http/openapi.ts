@@ -117,28 +117,26 @@ function pathParameter([name, kind]: [string, IdKind]) {
   };
 }
 
+// Without examples: a sample request that is copied must not repeat a key or ask for a version by accident.
 const parameterComponents = {
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header' as const,
     description:
-      'A key of your own, one for each request you mean. A repetition with the same key and body gets the stored answer and changes nothing.',
+      'A key of your own, a new one for each request you mean. A repetition with the same key and body gets the stored answer and changes nothing.',
     schema: { type: 'string' as const, minLength: 1, maxLength: 255 },
-    example: '5b3c1f0e-order-1001',
   },
   IfMatch: {
     name: 'If-Match',
     in: 'header' as const,
-    description: 'The ETag you read. When the resource has changed since, nothing happens and the answer is 412.',
+    description: 'The ETag you read, such as `"3"`. When the resource has changed since, nothing happens and the answer is 412.',
     schema: { type: 'string' as const },
-    example: '"3"',
   },
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header' as const,
-    description: 'The ETag you hold. When it is still the current one, the answer is 304 without a body.',
+    description: 'The ETag you hold, such as `"3"`. When it is still the current one, the answer is 304 without a body.',
     schema: { type: 'string' as const },
-    example: '"3"',
   },
 };
 

@@ -1,7 +1,6 @@
 // What every write route shares: handing a command to the lane and wording its answer. Decides nothing.
 
-import type { Envelope, Outcome, StoredAnswer } from '../commands/command.ts';
-import type { Command } from '../commands/command.ts';
+import type { Command, Envelope, Outcome, StoredAnswer } from '../commands/command.ts';
 import type { Lane } from '../commands/lane.ts';
 import type { Refusal } from '../domain/errors.ts';
 import type { Uuid } from '../domain/ids.ts';

@@ -24,7 +24,8 @@ export function createAnnouncer(database: Database, onError: (error: unknown) =>
       keys = [];
       try {
         for (const key of changed) await database.notify(KEYS_CHANNEL, key);
-        if (workspaces.length > 0) await database.notify(EVENTS_CHANNEL, workspaces.length > MAX_NAMED_WORKSPACES ? '' : workspaces.join(','));
+        if (workspaces.length > 0)
+          await database.notify(EVENTS_CHANNEL, workspaces.length > MAX_NAMED_WORKSPACES ? '' : workspaces.join(','));
       } catch (error) {
         onError(error);
       }

@@ -5,8 +5,8 @@ import { resolve } from 'node:path';
 import { pino } from 'pino';
 import { type Config, databaseOptions, readConfig, webhookNetwork } from '../config.ts';
 import type { Database } from '../store/database.ts';
-import { openDatabase } from '../store/open.ts';
 import { readMigrations } from '../store/migrations.ts';
+import { openDatabase } from '../store/open.ts';
 import { controlSocketPath } from './control-socket.ts';
 
 export interface Finding {
@@ -62,13 +62,25 @@ function examineDirectory(config: Config): Finding[] {
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
     findings.push({ ok: true, what: `DATA_DIR ${path} can be written.` });
   } catch {
-    findings.push({ ok: false, what: `DATA_DIR ${path} cannot be written by this user.`, fix: 'Give it to the user that runs Tranche, or choose another DATA_DIR.' });
+    findings.push({
+      ok: false,
+      what: `DATA_DIR ${path} cannot be written by this user.`,
+      fix: 'Give it to the user that runs Tranche, or choose another DATA_DIR.',
+    });
   }
   if ((statSync(path).mode & 0o077) !== 0) {
-    findings.push({ ok: false, what: `DATA_DIR ${path} can be entered by other users; the books and the encryption key are in it.`, fix: `chmod 700 ${path}` });
+    findings.push({
+      ok: false,
+      what: `DATA_DIR ${path} can be entered by other users; the books and the encryption key are in it.`,
+      fix: `chmod 700 ${path}`,
+    });
   }
   if (controlSocketPath(config.DATA_DIR).length > 107) {
-    findings.push({ ok: false, what: 'The path of DATA_DIR is too long for a control socket.', fix: 'Choose a shorter path, so that "tranche keys" can reach a running server.' });
+    findings.push({
+      ok: false,
+      what: 'The path of DATA_DIR is too long for a control socket.',
+      fix: 'Choose a shorter path, so that "tranche keys" can reach a running server.',
+    });
   }
   return findings;
 }
@@ -85,7 +97,13 @@ async function examineDatabase(config: Config): Promise<Finding[]> {
     }
   } catch (error) {
     const what = `The ${embedded ? 'embedded database' : 'PostgreSQL database'} cannot be used: ${messageOf(error)}`;
-    return [{ ok: false, what, fix: embedded ? 'The message says what to do.' : 'Check DATABASE_URL, and that the server runs and lets this user in.' }];
+    return [
+      {
+        ok: false,
+        what,
+        fix: embedded ? 'The message says what to do.' : 'Check DATABASE_URL, and that the server runs and lets this user in.',
+      },
+    ];
   }
 }
 
@@ -95,13 +113,25 @@ async function examineOpenDatabase(database: Database, kind: string): Promise<Fi
     `select current_setting('server_version') as version, current_setting('fsync') as fsync, clock_timestamp() as now`,
   );
   findings.push({ ok: true, what: `The ${kind} answers: version ${row?.version}.` });
-  if (row?.fsync !== 'on') findings.push({ ok: false, what: 'fsync is off: a power cut can lose committed money.', fix: 'Set fsync = on.' });
+  if (row?.fsync !== 'on')
+    findings.push({ ok: false, what: 'fsync is off: a power cut can lose committed money.', fix: 'Set fsync = on.' });
   const skewMs = Math.abs(Date.now() - (row?.now.getTime() ?? 0));
-  if (skewMs > MAX_CLOCK_SKEW_MS) findings.push({ ok: false, what: `The clocks of this machine and the database differ by ${Math.round(skewMs / 1000)} s.`, fix: 'Synchronise them (NTP).' });
+  if (skewMs > MAX_CLOCK_SKEW_MS)
+    findings.push({
+      ok: false,
+      what: `The clocks of this machine and the database differ by ${Math.round(skewMs / 1000)} s.`,
+      fix: 'Synchronise them (NTP).',
+    });
   const [table] = await database.query<{ found: boolean }>(`select to_regclass('schema_migrations') is not null as found`);
   const applied = table?.found ? (await database.query<{ name: string }>('select name from schema_migrations')).length : 0;
   const known = (await readMigrations()).length;
-  findings.push({ ok: true, what: applied === known ? `All ${known} migrations are applied.` : `${applied} of ${known} migrations are applied; the next start applies the rest.` });
+  findings.push({
+    ok: true,
+    what:
+      applied === known
+        ? `All ${known} migrations are applied.`
+        : `${applied} of ${known} migrations are applied; the next start applies the rest.`,
+  });
   return findings;
 }
 

@@ -32,7 +32,9 @@ export function startMaintenance(database: Database, clock: () => Date, log: Log
   const ending = new AbortController();
   let running: Promise<unknown> = Promise.resolve();
   const round = (): void => {
-    running = running.then(() => pruneOnce(database, clock(), ending.signal)).catch((error: unknown) => log.warn({ err: error }, 'pruning failed; it is tried again within the hour'));
+    running = running
+      .then(() => pruneOnce(database, clock(), ending.signal))
+      .catch((error: unknown) => log.warn({ err: error }, 'pruning failed; it is tried again within the hour'));
   };
   const timer = setInterval(round, INTERVAL_MS);
   timer.unref();

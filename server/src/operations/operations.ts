@@ -2,8 +2,8 @@
 // serving process does and is reached over its control socket. Arguments and results are plain JSON.
 
 import { z } from 'zod';
-import { createApiKey } from '../commands/create-api-key.ts';
 import type { Command, Envelope, Outcome, StoredAnswer } from '../commands/command.ts';
+import { createApiKey } from '../commands/create-api-key.ts';
 import type { Lane } from '../commands/lane.ts';
 import { revokeApiKey } from '../commands/revoke-api-key.ts';
 import { type ApiKey, hashKeySecret, keyHint, makeKeySecret, refuseKey } from '../domain/api-key.ts';
@@ -57,7 +57,9 @@ export function createOperations({ database, lane, clock, random }: OperationSer
   async function workspaceOf(named: string | undefined): Promise<Uuid> {
     const id = named === undefined ? (await findDefaultWorkspace(database))?.id : decodeId('workspace', named);
     if (id === undefined || id === null) {
-      throw new OperatorError(named === undefined ? 'There is no workspace yet; run "tranche serve" once.' : `"${named}" is not the id of a workspace.`);
+      throw new OperatorError(
+        named === undefined ? 'There is no workspace yet; run "tranche serve" once.' : `"${named}" is not the id of a workspace.`,
+      );
     }
     return id;
   }
@@ -99,7 +101,8 @@ export function createOperations({ database, lane, clock, random }: OperationSer
     async revokeKey(input) {
       const { id, workspace } = parse(z.strictObject({ id: z.string(), workspace: workspaceOption }), input);
       const keyId = decodeId('api_key', id);
-      if (keyId === null) throw new OperatorError(`"${id}" is not the id of a key; ids look like key_01h455vb4pex5vsknk084sn02q ("tranche keys list").`);
+      if (keyId === null)
+        throw new OperatorError(`"${id}" is not the id of a key; ids look like key_01h455vb4pex5vsknk084sn02q ("tranche keys list").`);
       return keyRow(await submitKeyCommand((envelope) => revokeApiKey(envelope, keyId), await workspaceOf(workspace)), clock());
     },
     verify(input, onProgress) {

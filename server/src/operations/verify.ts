@@ -45,7 +45,11 @@ class Faults {
 }
 
 /** `expected` are heads noted earlier, `seq:hash` or `wsp_…:seq:hash`; each must still be in the log. */
-export async function verifyBooks(database: Queryable, expected: readonly string[], onProgress: (line: string) => void): Promise<WorkspaceReport[]> {
+export async function verifyBooks(
+  database: Queryable,
+  expected: readonly string[],
+  onProgress: (line: string) => void,
+): Promise<WorkspaceReport[]> {
   const reports: WorkspaceReport[] = [];
   const heads = await listHeads(database);
   for (const head of heads) {
@@ -78,7 +82,12 @@ export async function verifyBooks(database: Queryable, expected: readonly string
   return reports;
 }
 
-async function checkEvents(database: Queryable, head: AuditedHead, expected: readonly { seq: number; hash: string }[], faults: Faults): Promise<void> {
+async function checkEvents(
+  database: Queryable,
+  head: AuditedHead,
+  expected: readonly { seq: number; hash: string }[],
+  faults: Faults,
+): Promise<void> {
   const last = Number(head.event_seq);
   let hash: Buffer = GENESIS_HASH;
   let seq = 0;
@@ -88,12 +97,20 @@ async function checkEvents(database: Queryable, head: AuditedHead, expected: rea
     for (const event of page) {
       if (Number(event.seq) !== seq + 1) faults.add(`event ${seq + 1} is missing: the log goes from ${seq} to ${event.seq}`);
       seq = Number(event.seq);
-      const computed = chainHash(hash, { workspaceId: head.workspace_id, seq, id: event.id, createdAt: event.created_at, body: event.body });
-      if (!computed.equals(event.hash)) faults.add(`event ${seq} (${encodeId('event', event.id)}) does not match its hash: it or one before it was altered`);
+      const computed = chainHash(hash, {
+        workspaceId: head.workspace_id,
+        seq,
+        id: event.id,
+        createdAt: event.created_at,
+        body: event.body,
+      });
+      if (!computed.equals(event.hash))
+        faults.add(`event ${seq} (${encodeId('event', event.id)}) does not match its hash: it or one before it was altered`);
       // Go on from the stored hash, so that one altered event is one fault and not one for each event after it.
       hash = event.hash;
       const noted = wanted.get(seq);
-      if (noted !== undefined && noted !== event.hash.toString('hex')) faults.add(`event ${seq} has another hash than the one noted earlier`);
+      if (noted !== undefined && noted !== event.hash.toString('hex'))
+        faults.add(`event ${seq} has another hash than the one noted earlier`);
       wanted.delete(seq);
     }
     if (page.length < PAGE) break;
@@ -111,7 +128,8 @@ async function checkInvoices(database: Queryable, head: AuditedHead, faults: Fau
     for (const invoice of page) {
       if (Number(invoice.number) !== number + 1) faults.add(`invoice number ${formatInvoiceNumber(number + 1)} is missing`);
       number = Number(invoice.number);
-      for (const fault of faultsOfInvoice(invoice)) faults.add(`invoice ${formatInvoiceNumber(number)} (${encodeId('invoice', invoice.id)}) ${fault}`);
+      for (const fault of faultsOfInvoice(invoice))
+        faults.add(`invoice ${formatInvoiceNumber(number)} (${encodeId('invoice', invoice.id)}) ${fault}`);
     }
     if (page.length < PAGE) break;
   }
@@ -125,7 +143,8 @@ function faultsOfInvoice(invoice: AuditedInvoice): string[] {
   if (invoice.subtotal_minor + invoice.tax_minor !== invoice.total_minor) faults.push('has a total that is not subtotal plus tax');
   if (!invoice.payment_found) faults.push('has no payment that names it');
   else {
-    if (invoice.payment_amount_minor !== invoice.total_minor || invoice.payment_currency !== invoice.currency) faults.push('differs from its payment');
+    if (invoice.payment_amount_minor !== invoice.total_minor || invoice.payment_currency !== invoice.currency)
+      faults.push('differs from its payment');
     if ((invoice.payment_status === 'paid') !== (invoice.payment_status_of_payment === 'released')) {
       faults.push(`is ${invoice.payment_status} while its payment is ${invoice.payment_status_of_payment}`);
     }
@@ -149,8 +168,10 @@ async function checkPayments(database: Queryable, workspaceId: Uuid, faults: Fau
 
 function faultsOfPayment(payment: AuditedPayment): string[] {
   const faults: string[] = [];
-  if (payment.milestone_status !== 'approved') faults.push(`belongs to a milestone that is ${payment.milestone_status ?? 'missing'}, not approved`);
-  if (payment.milestone_amount_minor !== payment.amount_minor || payment.milestone_currency !== payment.currency) faults.push('differs from its milestone');
+  if (payment.milestone_status !== 'approved')
+    faults.push(`belongs to a milestone that is ${payment.milestone_status ?? 'missing'}, not approved`);
+  if (payment.milestone_amount_minor !== payment.amount_minor || payment.milestone_currency !== payment.currency)
+    faults.push('differs from its milestone');
   const postings = new Map<Uuid, bigint>();
   const balances = { receivable: 0n, payable: 0n, paid_out: 0n };
   for (const entry of payment.entries) {
@@ -161,9 +182,14 @@ function faultsOfPayment(payment: AuditedPayment): string[] {
   }
   for (const [posting, sum] of postings) if (sum !== 0n) faults.push(`has posting ${posting}, which sums to ${sum}`);
   const released = payment.status === 'released';
-  const expected = { receivable: payment.amount_minor, payable: released ? 0n : -payment.amount_minor, paid_out: released ? -payment.amount_minor : 0n };
+  const expected = {
+    receivable: payment.amount_minor,
+    payable: released ? 0n : -payment.amount_minor,
+    paid_out: released ? -payment.amount_minor : 0n,
+  };
   for (const account of ['receivable', 'payable', 'paid_out'] as const) {
-    if (balances[account] !== expected[account]) faults.push(`has ${account} ${balances[account]} in the ledger instead of ${expected[account]}`);
+    if (balances[account] !== expected[account])
+      faults.push(`has ${account} ${balances[account]} in the ledger instead of ${expected[account]}`);
   }
   return faults;
 }
@@ -175,7 +201,8 @@ async function checkMilestones(database: Queryable, workspaceId: Uuid, faults: F
     const page = await pageOfMilestones(database, workspaceId, after, PAGE);
     for (const milestone of page) {
       after = milestone.id;
-      if (milestone.status === 'approved' && !milestone.paid) faults.add(`milestone ${encodeId('milestone', milestone.id)} is approved and has no payment`);
+      if (milestone.status === 'approved' && !milestone.paid)
+        faults.add(`milestone ${encodeId('milestone', milestone.id)} is approved and has no payment`);
     }
     count += page.length;
     if (page.length < PAGE) return count;
@@ -191,5 +218,6 @@ async function checkCounts(database: Queryable, workspaceId: Uuid, faults: Fault
   same('approved milestones', counts.events_approved, counts.milestones_approved);
   same('issued invoices', counts.events_issued, counts.invoices);
   if (counts.last_seq !== counts.head_seq) faults.add(`the log holds event ${counts.last_seq} while the head says ${counts.head_seq}`);
-  if (counts.last_number !== counts.head_number) faults.add(`invoice ${counts.last_number} exists while the head says ${counts.head_number}`);
+  if (counts.last_number !== counts.head_number)
+    faults.add(`invoice ${counts.last_number} exists while the head says ${counts.head_number}`);
 }

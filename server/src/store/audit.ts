@@ -1,7 +1,7 @@
 // The statements of `tranche verify`: the books in pages, by primary key, each page one consistent snapshot. Reads only.
 
-import type { LedgerAccount } from '../domain/ledger.ts';
 import type { Uuid } from '../domain/ids.ts';
+import type { LedgerAccount } from '../domain/ledger.ts';
 import type { Queryable } from './database.ts';
 
 export interface AuditedHead {
@@ -29,7 +29,13 @@ export interface AuditedEvent {
 }
 
 /** The next events of the log: primary key (workspace_id, seq). */
-export function pageOfEvents(queryable: Queryable, workspaceId: Uuid, afterSeq: number, upToSeq: number, limit: number): Promise<AuditedEvent[]> {
+export function pageOfEvents(
+  queryable: Queryable,
+  workspaceId: Uuid,
+  afterSeq: number,
+  upToSeq: number,
+  limit: number,
+): Promise<AuditedEvent[]> {
   return queryable.query<AuditedEvent>(
     `select seq, id, body, hash, created_at from events
      where workspace_id = $1 and seq > $2 and seq <= $3 order by seq limit $4`,
@@ -54,7 +60,13 @@ export interface AuditedInvoice {
 }
 
 /** The next invoices by number, each with its payment: index invoices_by_number, then the payments' primary key. */
-export function pageOfInvoices(queryable: Queryable, workspaceId: Uuid, afterNumber: number, upToNumber: number, limit: number): Promise<AuditedInvoice[]> {
+export function pageOfInvoices(
+  queryable: Queryable,
+  workspaceId: Uuid,
+  afterNumber: number,
+  upToNumber: number,
+  limit: number,
+): Promise<AuditedInvoice[]> {
   return queryable.query<AuditedInvoice>(
     `select i.number, i.id, i.status, i.payment_status, i.subtotal_minor, i.tax_minor, i.total_minor, i.currency, i.lines,
             p.id is not null and p.invoice_id = i.id as payment_found,
@@ -73,7 +85,12 @@ export interface AuditedPayment {
   readonly milestone_status: string | null;
   readonly milestone_amount_minor: bigint | null;
   readonly milestone_currency: string | null;
-  readonly entries: readonly { readonly posting_id: Uuid; readonly account: LedgerAccount; readonly currency: string; readonly amount_minor: string }[];
+  readonly entries: readonly {
+    readonly posting_id: Uuid;
+    readonly account: LedgerAccount;
+    readonly currency: string;
+    readonly amount_minor: string;
+  }[];
 }
 
 /** The next payments, each with its milestone and its ledger entries: primary keys, and index ledger_entries_by_payment. */

@@ -2,10 +2,10 @@
 // Never guesses: what cannot be learned is said to be unknown.
 
 import { setTimeout as wait } from 'node:timers/promises';
+import type pg from 'pg';
+import { DatabaseError } from './database.ts';
 import type { Log } from './log.ts';
 import { describe, runStatement, toPortError } from './statements.ts';
-import { DatabaseError } from './database.ts';
-import type pg from 'pg';
 
 /** How long to ask: a database that restarts needs some seconds, and an unanswered client must not wait for ever. */
 const ASK_FOR_MS = 20_000;

@@ -32,7 +32,10 @@ export async function readMigrations(): Promise<Migration[]> {
 
 /** Each in a transaction of its own, together with the note that it was applied. Returns the names of those applied now. */
 export async function applyMigrations(client: pg.ClientBase, migrations: readonly Migration[]): Promise<string[]> {
-  await runScript(client, 'create table if not exists schema_migrations (name text primary key, applied_at timestamptz(3) not null default now())');
+  await runScript(
+    client,
+    'create table if not exists schema_migrations (name text primary key, applied_at timestamptz(3) not null default now())',
+  );
   const rows = await runScript<{ name: string }>(client, 'select name from schema_migrations order by name');
   const applied = new Set(rows.map((row) => row.name));
   for (const { name } of migrations) applied.delete(name);
@@ -56,6 +59,8 @@ async function applyOne(client: pg.ClientBase, { name, sql }: Migration): Promis
     await runScript(client, 'commit');
   } catch (error) {
     await runScript(client, 'rollback').catch(() => undefined);
-    throw new Error(`Migration ${name} failed and was rolled back: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new Error(`Migration ${name} failed and was rolled back: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
   }
 }

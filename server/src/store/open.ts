@@ -20,7 +20,9 @@ export interface DatabaseConfig {
 /** The server is too old for what the service relies on. */
 export class UnsupportedDatabase extends Error {
   constructor(version: string) {
-    super(`The database is PostgreSQL ${version}; version ${OLDEST_MAJOR} or later is needed. Upgrade it, or point DATABASE_URL at another server.`);
+    super(
+      `The database is PostgreSQL ${version}; version ${OLDEST_MAJOR} or later is needed. Upgrade it, or point DATABASE_URL at another server.`,
+    );
     this.name = 'UnsupportedDatabase';
   }
 }
@@ -49,5 +51,6 @@ export async function refuseOldServer(database: Queryable): Promise<void> {
     `select current_setting('server_version_num')::integer as number, current_setting('server_version') as version`,
   );
   const server = rows[0];
-  if (server === undefined || server.number < OLDEST_MAJOR * 10_000) throw new UnsupportedDatabase(server?.version ?? 'of an unknown version');
+  if (server === undefined || server.number < OLDEST_MAJOR * 10_000)
+    throw new UnsupportedDatabase(server?.version ?? 'of an unknown version');
 }

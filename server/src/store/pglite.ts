@@ -11,8 +11,8 @@ import { DurableNodeFS, fsyncDirectory, fsyncTree } from './durable-fs.ts';
 import type { Log } from './log.ts';
 import { applyMigrations } from './migrations.ts';
 import { maintain } from './pglite-maintenance.ts';
-import { plannerSettings } from './planner.ts';
 import { PgliteStream } from './pglite-stream.ts';
+import { plannerSettings } from './planner.ts';
 import { describe, runScript, runStatement } from './statements.ts';
 import { runTransaction, type Session } from './transaction.ts';
 import { Turns } from './turns.ts';
@@ -116,7 +116,10 @@ async function connect(pglite: PGlite, options: PgliteOptions, unlock: () => voi
 async function inTime<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new DatabaseUnavailable(`A transaction took longer than ${TRANSACTION_TIMEOUT_MS} ms.`)), TRANSACTION_TIMEOUT_MS);
+    timer = setTimeout(
+      () => reject(new DatabaseUnavailable(`A transaction took longer than ${TRANSACTION_TIMEOUT_MS} ms.`)),
+      TRANSACTION_TIMEOUT_MS,
+    );
   });
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
@@ -155,7 +158,9 @@ class PgliteDatabase implements Database {
 
   transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T> {
     return this.#inTurn(async () => {
-      const outcome = await runTransaction(this.#session, 'begin isolation level read committed', (transaction) => inTime(work(transaction)));
+      const outcome = await runTransaction(this.#session, 'begin isolation level read committed', (transaction) =>
+        inTime(work(transaction)),
+      );
       if (outcome.committed === true) return outcome.result;
       // There is no network in between: no answer to COMMIT means that the engine has failed, and only its log knows.
       throw new CommitUnknown('The embedded database failed at COMMIT.', { cause: outcome.cause });
@@ -203,7 +208,8 @@ class PgliteDatabase implements Database {
     this.#maintaining = true;
     maintain(this)
       .catch((error: unknown) => {
-        if (this.#closing === null) this.#log.warn({ reason: describe(error) }, 'Maintenance of the embedded database failed; it is tried again');
+        if (this.#closing === null)
+          this.#log.warn({ reason: describe(error) }, 'Maintenance of the embedded database failed; it is tried again');
       })
       .finally(() => (this.#maintaining = false));
   }

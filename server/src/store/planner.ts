@@ -7,3 +7,27 @@
  * `jit` would compile such statements anew for milliseconds each.
  */
 export const plannerSettings = ['jit = off', 'enable_seqscan = off', 'enable_hashjoin = off', 'enable_mergejoin = off'];
+
+const FIRST_PLAN_AGE_MS = 1_000;
+const MAX_PLAN_AGE_MS = 60_000;
+
+/** Drops a session's kept plans, those of statements inside triggers too; each is made anew when next used. */
+export const discardPlans = 'discard plans';
+
+/**
+ * When the plans of one session are old enough to be dropped: after a second at first, then after ever longer, up to a minute. Even among
+ * indexes a plan for a nearly empty table may choose one that is bad for a full one.
+ */
+export class PlanAge {
+  #ageMs = FIRST_PLAN_AGE_MS;
+  #endsAt = Date.now() + FIRST_PLAN_AGE_MS;
+
+  /** True once each time the age is reached. */
+  isReached(): boolean {
+    const now = Date.now();
+    if (now < this.#endsAt) return false;
+    this.#ageMs = Math.min(2 * this.#ageMs, MAX_PLAN_AGE_MS);
+    this.#endsAt = now + this.#ageMs;
+    return true;
+  }
+}

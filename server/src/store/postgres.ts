@@ -3,17 +3,10 @@
 
 import pg from 'pg';
 import { learnOutcome, SERVER_MARK } from './commit-outcome.ts';
-import {
-  CommitUnknown,
-  type Database,
-  DatabaseUnavailable,
-  type Migration,
-  type Queryable,
-  TransactionAborted,
-} from './database.ts';
+import { CommitUnknown, type Database, DatabaseUnavailable, type Migration, type Queryable, TransactionAborted } from './database.ts';
 import type { Log } from './log.ts';
 import { applyMigrations } from './migrations.ts';
-import { plannerSettings } from './planner.ts';
+import { discardPlans, PlanAge, plannerSettings } from './planner.ts';
 import { PostgresListener } from './postgres-listener.ts';
 import { describe, runScript, runStatement, spoilsConnection, toPortError } from './statements.ts';
 import { isReusable, runTransaction, type Session } from './transaction.ts';
@@ -74,13 +67,16 @@ class PostgresDatabase implements Database {
   readonly #begin: string;
   readonly #broken = new WeakSet<pg.ClientBase>();
   readonly #marks = new WeakMap<pg.ClientBase, string>();
+  readonly #planAges = new WeakMap<pg.ClientBase, PlanAge>();
   #closing: Promise<void> | null = null;
 
   constructor(options: PostgresOptions) {
     this.#options = options;
     this.#listener = new PostgresListener(options.directUrl ?? options.url, options.log);
     // A pooler refuses settings at start-up and shares what is set later with strangers, so there they are set for each transaction.
-    this.#begin = options.preparedStatements ? `${begin}; ${xid}` : [begin, ...settings.map((setting) => `set local ${setting}`), xid].join('; ');
+    this.#begin = options.preparedStatements
+      ? `${begin}; ${xid}`
+      : [begin, ...settings.map((setting) => `set local ${setting}`), xid].join('; ');
     this.#pool = new pg.Pool({
       connectionString: options.url,
       fallback_application_name: 'tranche',
@@ -126,7 +122,8 @@ class PostgresDatabase implements Database {
     const learned = await learnOutcome(() => this.#connect(), { xid: outcome.xid, mark }, this.#options.log);
     if (learned === 'committed') return outcome.result;
     const options = { cause: outcome.cause };
-    if (learned === 'aborted') throw new TransactionAborted('The connection was lost at COMMIT and the transaction was rolled back.', options);
+    if (learned === 'aborted')
+      throw new TransactionAborted('The connection was lost at COMMIT and the transaction was rolled back.', options);
     throw new CommitUnknown('The connection was lost at COMMIT and whether it took effect could not be learned.', options);
   }
 
@@ -146,7 +143,10 @@ class PostgresDatabase implements Database {
     const client = await this.#connect();
     try {
       // A lock of the session, so it must not go through a pooler. It ends with the connection, however that ends.
-      await runScript(client, `set statement_timeout = 0; set lock_timeout = ${MIGRATION_LOCK_TIMEOUT_MS}; select pg_advisory_lock(${MIGRATION_LOCK})`);
+      await runScript(
+        client,
+        `set statement_timeout = 0; set lock_timeout = ${MIGRATION_LOCK_TIMEOUT_MS}; select pg_advisory_lock(${MIGRATION_LOCK})`,
+      );
       return await applyMigrations(client, migrations);
     } finally {
       await client.end().catch(() => undefined);
@@ -167,6 +167,8 @@ class PostgresDatabase implements Database {
       throw toPortError(error);
     }
     const session = { client, named: this.#options.preparedStatements, isBroken: () => this.#broken.has(client) };
+    // Sent ahead of the caller's statement without waiting; should it fail, so will the statement, which says why.
+    if (this.#planAges.get(client)?.isReached()) client.query(discardPlans).catch(() => undefined);
     return { session, client };
   }
 
@@ -177,6 +179,7 @@ class PostgresDatabase implements Database {
     client.on('end', lost);
     const set = this.#options.preparedStatements ? settings.map((setting) => `set ${setting}; `).join('') : '';
     const rows = await runScript<{ mark: string }>(client, `${set}select ${SERVER_MARK} as mark`);
+    this.#planAges.set(client, new PlanAge());
     this.#marks.set(client, rows[0]?.mark ?? '');
   }
 

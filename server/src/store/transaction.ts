@@ -3,7 +3,7 @@
 
 import { setImmediate } from 'node:timers/promises';
 import type pg from 'pg';
-import { type Queryable, DatabaseUnavailable, TransactionAborted } from './database.ts';
+import { DatabaseUnavailable, type Queryable, TransactionAborted } from './database.ts';
 import { runScript, runStatement, toPortError } from './statements.ts';
 
 /** A connection that one caller at a time may use. */
@@ -43,7 +43,8 @@ class Scope implements Queryable {
   }
 
   query<Row>(text: string, parameters?: readonly unknown[]): Promise<Row[]> {
-    if (this.#over) return Promise.reject(this.failure ?? new Error('The transaction is over: a statement came after its work had returned.'));
+    if (this.#over)
+      return Promise.reject(this.failure ?? new Error('The transaction is over: a statement came after its work had returned.'));
     const rows = runStatement<Row>(this.#session.client, this.#session.named, text, parameters);
     // Remembered for the case that the work does not await this statement or swallows its failure.
     rows.catch((error: Error) => {
@@ -64,7 +65,11 @@ class Scope implements Queryable {
  * BEGIN is not awaited, to save a round trip. Were it to fail on a connection that lives on, which takes somebody cancelling that very
  * statement by hand, then what `work` sends before the answer arrives would not be rolled back; from then on the scope refuses.
  */
-export async function runTransaction<T>(session: Session, beginText: string, work: (transaction: Queryable) => Promise<T>): Promise<Outcome<T>> {
+export async function runTransaction<T>(
+  session: Session,
+  beginText: string,
+  work: (transaction: Queryable) => Promise<T>,
+): Promise<Outcome<T>> {
   const scope = new Scope(session);
   const begun = scope.begin(beginText);
   let result: T;

@@ -74,7 +74,9 @@ export function setUpWorkspace(database: Database, setup: Setup): Promise<SetupR
     if (setup.configuredKey !== null) {
       const wanted = setup.configuredKey(workspace.id);
       // Index api_keys_by_hash.
-      const rows = await transaction.query<Record<string, unknown>>(`select ${apiKeyTable.select('k')} from api_keys k where k.hash = $1`, [wanted.hash]);
+      const rows = await transaction.query<Record<string, unknown>>(`select ${apiKeyTable.select('k')} from api_keys k where k.hash = $1`, [
+        wanted.hash,
+      ]);
       configuredKey = rows[0] === undefined ? wanted : apiKeyTable.fromRow(rows[0]);
       if (rows[0] === undefined) await insertRows(transaction, apiKeyTable, [wanted]);
     }

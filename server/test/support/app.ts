@@ -8,12 +8,12 @@ import { hashKeySecret, keyHint, makeKeySecret } from '../../src/domain/api-key.
 import { GENESIS_HASH } from '../../src/domain/event.ts';
 import type { Uuid } from '../../src/domain/ids.ts';
 import { allScopes, type Scope } from '../../src/domain/scopes.ts';
+import { verifyBooks } from '../../src/operations/verify.ts';
 import { apiKeyTable } from '../../src/store/api-keys.ts';
 import { createCipher } from '../../src/store/cipher.ts';
 import type { Database } from '../../src/store/database.ts';
 import { insertRows } from '../../src/store/tables.ts';
 import { insertWorkspace } from '../../src/store/workspaces.ts';
-import { verifyBooks } from '../../src/operations/verify.ts';
 import { testDatabases } from './databases.ts';
 
 type Method = 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'PUT' | 'DELETE' | 'OPTIONS';
@@ -79,7 +79,17 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
 
   async function addKey(workspaceId: Uuid, scopes: readonly Scope[] = allScopes): Promise<string> {
     const secret = makeKeySecret((bytes) => randomFillSync(bytes));
-    const key = { id: newId(), workspaceId, name: 'test', hash: hashKeySecret(secret), hint: keyHint(secret), scopes, expiresAt: null, revokedAt: null, createdAt: new Date() };
+    const key = {
+      id: newId(),
+      workspaceId,
+      name: 'test',
+      hash: hashKeySecret(secret),
+      hint: keyHint(secret),
+      scopes,
+      expiresAt: null,
+      revokedAt: null,
+      createdAt: new Date(),
+    };
     await insertRows(database, apiKeyTable, [key]);
     return secret;
   }
@@ -137,8 +147,15 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
 }
 
 /** A project with one milestone, brought to a status the way a client would. */
-export async function bringMilestone(app: TestApp, status: 'pending' | 'submitted' | 'approved', project: object = {}, milestone: object = {}): Promise<{ project: Json; milestone: Json }> {
-  const made = await app.ok('POST', '/v1/projects', { body: { name: 'Website', client_id: 'acme', milestones: [{ title: 'Design', amount: 150_000, ...milestone }], ...project } });
+export async function bringMilestone(
+  app: TestApp,
+  status: 'pending' | 'submitted' | 'approved',
+  project: object = {},
+  milestone: object = {},
+): Promise<{ project: Json; milestone: Json }> {
+  const made = await app.ok('POST', '/v1/projects', {
+    body: { name: 'Website', client_id: 'acme', milestones: [{ title: 'Design', amount: 150_000, ...milestone }], ...project },
+  });
   const list = await app.ok('GET', `/v1/projects/${made.id}/milestones`);
   let current = list.data[0];
   if (status !== 'pending') current = await app.ok('PATCH', `/v1/milestones/${current.id}`, { body: { status: 'submitted' } });

@@ -153,7 +153,7 @@ export async function emptyPostgresDatabase(): Promise<string> {
   return createDatabase(await serverUrl(), 'template1');
 }
 
-const required = process.env['TRANCHE_REQUIRE_POSTGRES'] === '1';
+const required = process.env.TRANCHE_REQUIRE_POSTGRES === '1';
 
 export const testDatabases: readonly TestDatabase[] = [
   { name: 'embedded', available: true, open: openEmbedded },

@@ -14,7 +14,9 @@ declare module 'vitest' {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   if (postgresMissing !== null) {
     project.provide('postgresUrl', null);
-    console.warn(`\nSKIPPED: every test that needs a PostgreSQL server (${postgresMissing}). The embedded database is tested all the same.\n`);
+    console.warn(
+      `\nSKIPPED: every test that needs a PostgreSQL server (${postgresMissing}). The embedded database is tested all the same.\n`,
+    );
     return async () => undefined;
   }
   // Not awaited: tests that need no server should not wait for one.

@@ -4,7 +4,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, chownSync, constants, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -15,7 +15,13 @@ const READY_POLL_MS = 50;
 const STOP_TIMEOUT_MS = 20_000;
 
 /** Crashes that tests make are of processes, not of the machine, so what was written survives without fsync. */
-const serverSettings = ['fsync=off', 'full_page_writes=off', 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200'];
+const serverSettings = [
+  'fsync=off',
+  'full_page_writes=off',
+  'listen_addresses=127.0.0.1',
+  'unix_socket_directories=',
+  'max_connections=200',
+];
 
 export interface PostgresServer {
   /** Of the database `postgres`; tests make their own databases beside it. */
@@ -58,7 +64,8 @@ function debianDirectories(): string[] {
 function unprivilegedUser(): { uid: number; gid: number } | null {
   for (const name of ['postgres', 'nobody']) {
     try {
-      const id = (flag: string): number => Number(execFileSync('id', [flag, name], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));
+      const id = (flag: string): number =>
+        Number(execFileSync('id', [flag, name], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));
       return { uid: id('-u'), gid: id('-g') };
     } catch {
       // No such user; the next one may exist.
@@ -69,7 +76,7 @@ function unprivilegedUser(): { uid: number; gid: number } | null {
 
 /** The programs to run, or a sentence that says what is missing. */
 function findInstallation(): Installation | string {
-  const directories = [...(process.env['PATH'] ?? '').split(':').filter((path) => path !== ''), ...debianDirectories()];
+  const directories = [...(process.env.PATH ?? '').split(':').filter((path) => path !== ''), ...debianDirectories()];
   const directory = directories.find((path) => isExecutable(join(path, 'initdb')) && isExecutable(join(path, 'postgres')));
   if (directory === undefined) return 'no initdb and postgres on PATH or in /usr/lib/postgresql';
   if (process.getuid?.() !== 0) return { directory, user: null };

@@ -2,7 +2,7 @@
 // Understands no more of the protocol than that.
 
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket, connect } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 /** COMMIT as the message of a simple query: type, length, text. */
 const COMMIT = Buffer.from('Q\0\0\0\x0bcommit\0', 'latin1');
@@ -17,7 +17,7 @@ export type Fault =
   /** As above, but nobody is cut. */
   | 'answer withheld';
 
-export interface Proxy {
+export interface TcpProxy {
   readonly port: number;
   /** What happens to the next COMMIT. Later ones pass. Resolves when it has happened. */
   cutNextCommit(fault: Fault): Promise<void>;
@@ -26,7 +26,7 @@ export interface Proxy {
   close(): Promise<void>;
 }
 
-export async function openProxy(targetPort: number): Promise<Proxy> {
+export async function openProxy(targetPort: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let armed: { fault: Fault; happened: () => void } | null = null;
 

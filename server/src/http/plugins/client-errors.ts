@@ -12,7 +12,8 @@ import { judgeUnmatched } from './unmatched.ts';
 export interface ClientError extends Error {
   readonly code?: string;
   readonly reason?: string;
-  readonly rawPacket?: Buffer;
+  /** The bytes that could not be read: a Buffer, although the framework's types say otherwise. */
+  readonly rawPacket?: unknown;
 }
 
 /** Node keeps the response that is under way on the socket here; writing into the middle of it would corrupt it. */
@@ -36,7 +37,7 @@ function refusalOf(error: ClientError): Refusal {
 
 /** An unknown method on a path that exists is a 405, as it is for a known method. Only the first line of the packet is looked at. */
 function refuseMethod(error: ClientError, paths: PathTable): { refusal: Refusal; context: ProblemContext } | null {
-  if (error.code !== 'HPE_INVALID_METHOD' || error.rawPacket === undefined) return null;
+  if (error.code !== 'HPE_INVALID_METHOD' || !Buffer.isBuffer(error.rawPacket)) return null;
   const line = /^([!#$%&'*+.^_`|~\w-]{1,64}) (\S{1,8192}) HTTP\/1\.[01]\r?\n/.exec(error.rawPacket.toString('latin1', 0, 8300));
   if (line === null) return null;
   const { allow, refusal } = judgeUnmatched(paths, line[1] as string, line[2] as string);

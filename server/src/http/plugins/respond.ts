@@ -53,7 +53,8 @@ export interface Responder {
 const MAX_DISCARDED_BYTES = 16 * 1024 * 1024;
 
 /** Whether more is still to come than is worth reading. A client that waited for 100 Continue in vain is cut off by Node itself. */
-const mustClose = ({ request, bodyRead }: Exchange): boolean => !bodyRead && Number(request.headers['content-length']) > MAX_DISCARDED_BYTES;
+const mustClose = ({ request, bodyRead }: Exchange): boolean =>
+  !bodyRead && Number(request.headers['content-length']) > MAX_DISCARDED_BYTES;
 
 export function createResponder({ log, rateLimitPolicy, isDraining }: ResponderOptions): Responder {
   const traces = log.isLevelEnabled('debug');

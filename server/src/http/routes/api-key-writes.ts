@@ -68,7 +68,12 @@ export function apiKeyWriteRoutes({ lane, clock, makeKeySecret }: Writes): Route
       ids: { id: 'api_key' },
       body: apiKeyRotate,
       bodyExample: { overlap_seconds: 3600 },
-      success: { status: 201, description: 'The new key with its secret.', schema: apiKeyWithSecretResource, example: apiKeyWithSecretExample },
+      success: {
+        status: 201,
+        description: 'The new key with its secret.',
+        schema: apiKeyWithSecretResource,
+        example: apiKeyWithSecretExample,
+      },
       errors: ['idempotency_key_reused', 'scope_escalation', 'invalid_transition'],
       idempotent: true,
       async handle(request) {
@@ -83,7 +88,8 @@ export function apiKeyWriteRoutes({ lane, clock, makeKeySecret }: Writes): Route
       operationId: 'revokeApiKey',
       tag: 'API keys',
       summary: 'Revoke an API key',
-      description: 'From this commit on no write with the key commits, and within a second no read is answered. The key stays listed. Revoking it again changes nothing.',
+      description:
+        'From this commit on no write with the key commits, and within a second no read is answered. The key stays listed. Revoking it again changes nothing.',
       scope: 'api_keys:write',
       ids: { id: 'api_key' },
       success: { status: 200, description: 'The key, revoked.', schema: apiKeyResource, example: apiKeyExample },

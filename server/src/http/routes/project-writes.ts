@@ -4,7 +4,15 @@ import { createProject } from '../../commands/create-project.ts';
 import { updateProject } from '../../commands/update-project.ts';
 import { encodeId } from '../../domain/ids.ts';
 import type { Project } from '../../domain/project.ts';
-import { presentProject, projectCreate, projectCreateExample, projectExample, projectResource, projectUpdate, projectUpdateExample } from '../../schemas/projects.ts';
+import {
+  presentProject,
+  projectCreate,
+  projectCreateExample,
+  projectExample,
+  projectResource,
+  projectUpdate,
+  projectUpdateExample,
+} from '../../schemas/projects.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { serializerOf } from '../serialize.ts';
 import { envelope, etag, submit, type Writes } from '../writes.ts';
@@ -47,7 +55,8 @@ export function projectWriteRoutes({ lane }: Writes): Route[] {
       operationId: 'updateProject',
       tag: 'Projects',
       summary: 'Edit, archive or take back a project',
-      description: 'Changes the fields it names and leaves the others. Milestones, payments and invoices that exist keep what they took over. Archiving emits `project.archived`.',
+      description:
+        'Changes the fields it names and leaves the others. Milestones, payments and invoices that exist keep what they took over. Archiving emits `project.archived`.',
       scope: 'projects:write',
       ids: { id: 'project' },
       body: projectUpdate,

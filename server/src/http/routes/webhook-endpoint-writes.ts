@@ -24,11 +24,18 @@ import { envelope, etag, submit, type Writes } from '../writes.ts';
 const serialize = serializerOf(webhookEndpointResource);
 const serializeWithSecret = serializerOf(webhookEndpointWithSecretResource);
 
-const updated = (endpoint: WebhookEndpoint) => ({ status: 200, headers: etag(endpoint.version), body: serialize(presentWebhookEndpoint(endpoint)) });
+const updated = (endpoint: WebhookEndpoint) => ({
+  status: 200,
+  headers: etag(endpoint.version),
+  body: serialize(presentWebhookEndpoint(endpoint)),
+});
 const deleted = () => ({ status: 204, headers: {}, body: '' });
 const withSecret = (status: 200 | 201, secret: string) => (endpoint: WebhookEndpoint) => ({
   status,
-  headers: { ...(status === 201 ? { location: `/v1/webhook_endpoints/${encodeId('webhook_endpoint', endpoint.id)}` } : {}), ...etag(endpoint.version) },
+  headers: {
+    ...(status === 201 ? { location: `/v1/webhook_endpoints/${encodeId('webhook_endpoint', endpoint.id)}` } : {}),
+    ...etag(endpoint.version),
+  },
   body: serializeWithSecret(presentWebhookEndpointWithSecret(endpoint, secret)),
 });
 
@@ -45,7 +52,12 @@ export function webhookEndpointWriteRoutes(writes: Writes): Route[] {
       scope: 'webhooks:write',
       body: webhookEndpointCreate,
       bodyExample: webhookEndpointCreateExample,
-      success: { status: 201, description: 'The endpoint with its secret.', schema: webhookEndpointWithSecretResource, example: webhookEndpointWithSecretExample },
+      success: {
+        status: 201,
+        description: 'The endpoint with its secret.',
+        schema: webhookEndpointWithSecretResource,
+        example: webhookEndpointWithSecretExample,
+      },
       errors: ['idempotency_key_reused'],
       idempotent: true,
       versioned: true,
@@ -97,12 +109,18 @@ export function webhookEndpointWriteRoutes(writes: Writes): Route[] {
       operationId: 'rotateWebhookSecret',
       tag: 'Webhooks',
       summary: 'Give a webhook endpoint a new secret',
-      description: 'Until the overlap ends, deliveries are signed with the old secret too, so that a receiver can change over without a gap.',
+      description:
+        'Until the overlap ends, deliveries are signed with the old secret too, so that a receiver can change over without a gap.',
       scope: 'webhooks:write',
       ids: { id: 'webhook_endpoint' },
       body: webhookSecretRotate,
       bodyExample: { overlap_seconds: 3600 },
-      success: { status: 200, description: 'The endpoint with its new secret.', schema: webhookEndpointWithSecretResource, example: webhookEndpointWithSecretExample },
+      success: {
+        status: 200,
+        description: 'The endpoint with its new secret.',
+        schema: webhookEndpointWithSecretResource,
+        example: webhookEndpointWithSecretExample,
+      },
       errors: ['idempotency_key_reused'],
       idempotent: true,
       versioned: true,
