@@ -52,13 +52,14 @@ const wanted = serverNames.filter((name) => flags.only.split(',').includes(name)
 const scratch = mkdtempSync(join(tmpdir(), 'tranche-bench-load-'));
 const faults: string[] = [];
 
-/** The schema of the by-hand server is ours, from the same files, so that tables, indexes and triggers are the same. */
+/** The schema of the by-hand server is ours, from the same files, so that tables and indexes are the same; links are plain foreign keys. */
 function migrationTexts(): string[] {
   const directory = new URL('../server/src/store/migrations/', import.meta.url);
   const files = readdirSync(directory)
     .filter((name) => name.endsWith('.sql'))
     .sort();
-  return files.map((name) => readFileSync(new URL(name, directory), 'utf8'));
+  const texts = files.map((name) => readFileSync(new URL(name, directory), 'utf8'));
+  return [...texts, readFileSync(new URL('by-hand/schema.sql', import.meta.url), 'utf8')];
 }
 
 async function addContestant(cluster: Cluster, name: 'by hand' | 'tranche'): Promise<Contestant> {

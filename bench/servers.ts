@@ -39,6 +39,11 @@ export function trancheEnvironment(): Record<string, string> {
   };
 }
 
+function extraEnvironment(): Record<string, string> {
+  const pairs = (process.env.BENCH_TRANCHE_ENV ?? '').split(' ').filter((pair) => pair !== '');
+  return Object.fromEntries(pairs.map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]));
+}
+
 async function waitUntilAnswering(child: ChildProcess, name: ServerName, port: number): Promise<void> {
   const deadline = Date.now() + START_LIMIT_MS;
   while (Date.now() < deadline) {
@@ -59,7 +64,8 @@ export async function startServer(name: ServerName, environment: Record<string, 
   const port = await freePort();
   const child = spawn(process.execPath, commands[name], {
     cwd: root,
-    env: { PATH: process.env.PATH ?? '', NODE_ENV: 'production', ...environment, PORT: String(port) },
+    // BENCH_TRANCHE_ENV="LANES=2 NODE_OPTIONS=--cpu-prof" tries a setting of this service or profiles it.
+    env: { PATH: process.env.PATH ?? '', NODE_ENV: 'production', ...environment, ...(name === 'tranche' ? extraEnvironment() : {}), PORT: String(port) },
     // What a server prints at its start (a first key, say) is not ours to show; what goes wrong is.
     stdio: ['ignore', 'ignore', 'inherit'],
   });

@@ -10,6 +10,7 @@ import { findIdempotencyRecords, type IdempotencyRecord } from '../store/idempot
 import {
   loadApiKeys,
   loadInvoicesOf,
+  loadKeyValidity,
   loadMilestones,
   loadPayments,
   loadProjects,
@@ -44,31 +45,32 @@ export type AnyCommand = Command<any>;
 export function runBatch(commands: readonly AnyCommand[], mode: 'skip' | 'wait', services: BatchServices): Promise<BatchResult> {
   return services.database.transaction(async (transaction) => {
     const workspaceIds = [...new Set(commands.map((command) => command.workspaceId))];
-    const heads = await lockHeads(transaction, workspaceIds, mode);
-    const locked = new Map(heads.map((head) => [head.workspace.id, head]));
-    const mine = commands.filter((command) => locked.has(command.workspaceId));
-    const set = await loadWorkingSet(transaction, mine, heads);
+    // Sent together, run one after the other: each load sees what was committed when the locks were already held.
+    const locking = lockHeads(transaction, workspaceIds, mode);
+    const [heads, set] = await Promise.all([locking, loadWorkingSet(transaction, commands)]);
+    set.loadHeads(heads);
     const clock = services.clock();
-    const results = commands.map((command) => (locked.has(command.workspaceId) ? decideOne(command, set, clock, services) : null));
-    await set.write(transaction);
+    const results = commands.map((command) =>
+      set.head(command.workspaceId) === undefined ? null : decideOne(command, set, clock, services),
+    );
+    // Not awaited, so that COMMIT travels with the writes. They belong to the transaction: if one fails, so does the whole, with its error.
+    set.write(transaction).catch(() => undefined);
     return { results, toldWorkspaces: set.toldWorkspaces, changedKeys: set.changedKeys };
   });
 }
 
 /** Every record that some command of the batch names, one statement a table, all sent at once. */
-async function loadWorkingSet(transaction: Queryable, commands: readonly AnyCommand[], heads: readonly Head[]): Promise<WorkingSet> {
+async function loadWorkingSet(transaction: Queryable, commands: readonly AnyCommand[]): Promise<WorkingSet> {
   const set = new WorkingSet();
-  set.loadHeads(heads);
   const milestones = namedBy(commands, 'milestoneId');
   const projects = namedBy(commands, 'projectId');
   const payments = namedBy(commands, 'paymentId');
   const endpoints = namedBy(commands, 'webhookEndpointId');
-  const keys = distinct([
-    ...namedBy(commands, 'apiKeyId'),
-    ...commands.flatMap(({ workspaceId, keyId }) => (keyId === null ? [] : [{ workspaceId, id: keyId }])),
-  ]);
+  const keys = namedBy(commands, 'apiKeyId');
+  const callers = distinct(commands.flatMap(({ workspaceId, keyId }) => (keyId === null ? [] : [{ workspaceId, id: keyId }])));
   const idempotency = commands.flatMap(({ workspaceId, idempotency: used }) => (used === null ? [] : [{ workspaceId, key: used.key }]));
   const loads: Promise<void>[] = [];
+  if (callers.length > 0) loads.push(loadKeyValidity(transaction, callers).then((found) => set.loadCallers(found)));
   if (keys.length > 0) loads.push(loadApiKeys(transaction, keys).then((found) => set.apiKeys.load(found)));
   if (idempotency.length > 0) loads.push(findIdempotencyRecords(transaction, idempotency).then((found) => set.loadIdempotency(found)));
   if (milestones.length > 0) loads.push(loadMilestones(transaction, milestones).then((found) => set.milestones.load(found)));
@@ -117,7 +119,7 @@ function decideOne(command: AnyCommand, set: WorkingSet, clock: Date, services: 
 /** The key is looked at again under the lock: after a revocation no write commits, whatever a cache still believes. */
 function refuseCaller(command: AnyCommand, set: WorkingSet, now: Date): Refusal | null {
   if (command.keyId === null) return null;
-  const key = set.apiKeys.find(command.workspaceId, command.keyId);
+  const key = set.caller(command.workspaceId, command.keyId);
   if (key === undefined) return { code: 'invalid_api_key', detail: 'The API key does not exist any more.' };
   const code = refuseKey(key, now);
   return code === null

@@ -15,6 +15,7 @@ import { ledgerTable } from '../store/ledger.ts';
 import { milestoneTable } from '../store/milestones.ts';
 import { paymentTable } from '../store/payments.ts';
 import { projectTable } from '../store/projects.ts';
+import type { KeyValidity } from '../store/records.ts';
 import type { Table } from '../store/tables.ts';
 import { insertRows, updateRows } from '../store/tables.ts';
 import { webhookEndpointTable } from '../store/webhook-endpoints.ts';
@@ -69,6 +70,7 @@ export class WorkingSet {
   readonly payments = new Shelf(paymentTable);
   readonly apiKeys = new Shelf(apiKeyTable);
   readonly webhookEndpoints = new Shelf(webhookEndpointTable);
+  readonly #callers = new Map<Uuid, KeyValidity>();
   readonly #heads = new Map<Uuid, Head>();
   readonly #movedHeads = new Set<Uuid>();
   readonly #idempotency = new Map<string, IdempotencyRecord>();
@@ -80,12 +82,22 @@ export class WorkingSet {
     for (const head of heads) this.#heads.set(head.workspace.id, head);
   }
 
+  loadCallers(keys: readonly KeyValidity[]): void {
+    for (const key of keys) this.#callers.set(key.id, key);
+  }
+
   loadIdempotency(records: readonly IdempotencyRecord[]): void {
     for (const record of records) this.#idempotency.set(`${record.workspaceId}:${record.key}`, record);
   }
 
   head(workspaceId: Uuid): Head | undefined {
     return this.#heads.get(workspaceId);
+  }
+
+  /** A calling key as it stands now: an earlier command of this batch may have revoked it. */
+  caller(workspaceId: Uuid, keyId: Uuid): KeyValidity | undefined {
+    const key = this.apiKeys.current.get(keyId) ?? this.#callers.get(keyId);
+    return key?.workspaceId === workspaceId ? key : undefined;
   }
 
   idempotencyRecord(workspaceId: Uuid, key: string): IdempotencyRecord | undefined {

@@ -1,7 +1,7 @@
 // Events: what happened, in the order it happened. The kinds, their payloads and the exact bytes that are hashed, signed and sent.
 // Pure. The webhook body is exactly {"event","data"}, with camelCase data, as the given interface shows. Source: DESIGN §1, §4.5.
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { encodeId, type Uuid } from './ids.ts';
 import type { Invoice } from './invoice.ts';
 import { formatInvoiceNumber } from './invoice.ts';
@@ -92,8 +92,8 @@ export const GENESIS_HASH = Buffer.alloc(32);
 
 /** SHA-256 of the previous hash and of each field with its length in front, so that no two logs share a hash. */
 export function chainHash(previous: Buffer, event: { workspaceId: Uuid; seq: number; id: Uuid; createdAt: Date; body: string }): Buffer {
-  const hash = createHash('sha256').update(previous);
   let text = '';
   for (const part of [event.workspaceId, String(event.seq), event.id, event.createdAt.toISOString()]) text += `${part.length}:${part}`;
-  return hash.update(`${text}${Buffer.byteLength(event.body)}:${event.body}`).digest();
+  const body = Buffer.from(event.body);
+  return hash('sha256', Buffer.concat([previous, Buffer.from(`${text}${body.length}:`), body]), 'buffer');
 }

@@ -8,21 +8,24 @@ export interface AuditedHead {
   readonly workspace_id: Uuid;
   readonly name: string;
   readonly event_seq: bigint;
-  readonly event_hash: Buffer;
+  /** Null where the workspace has no head. */
+  readonly event_hash: Buffer | null;
   readonly invoice_number: bigint;
 }
 
 /** Every workspace with its head: primary key order. */
 export function listHeads(queryable: Queryable): Promise<AuditedHead[]> {
   return queryable.query<AuditedHead>(
-    `select w.id as workspace_id, w.name, h.event_seq, h.event_hash, h.invoice_number
-     from workspaces w join workspace_heads h on h.workspace_id = w.id order by w.id`,
+    `select w.id as workspace_id, w.name, coalesce(h.event_seq, 0) as event_seq, h.event_hash, coalesce(h.invoice_number, 0) as invoice_number
+     from workspaces w left join workspace_heads h on h.workspace_id = w.id order by w.id`,
   );
 }
 
 export interface AuditedEvent {
   readonly seq: bigint;
   readonly id: Uuid;
+  readonly type: string;
+  readonly project_id: Uuid;
   readonly body: string;
   readonly hash: Buffer;
   readonly created_at: Date;
@@ -37,7 +40,7 @@ export function pageOfEvents(
   limit: number,
 ): Promise<AuditedEvent[]> {
   return queryable.query<AuditedEvent>(
-    `select seq, id, body, hash, created_at from events
+    `select seq, id, type, project_id, body, hash, created_at from events
      where workspace_id = $1 and seq > $2 and seq <= $3 order by seq limit $4`,
     [workspaceId, afterSeq, upToSeq, limit],
   );
@@ -82,6 +85,8 @@ export interface AuditedPayment {
   readonly status: string;
   readonly amount_minor: bigint;
   readonly currency: string;
+  /** Whether the invoice it names is there and names it. */
+  readonly invoiced: boolean;
   readonly milestone_status: string | null;
   readonly milestone_amount_minor: bigint | null;
   readonly milestone_currency: string | null;
@@ -93,15 +98,16 @@ export interface AuditedPayment {
   }[];
 }
 
-/** The next payments, each with its milestone and its ledger entries: primary keys, and index ledger_entries_by_payment. */
+/** The next payments, each with its milestone and its ledger entries: primary keys only, that of the entries being led by the payment. */
 export function pageOfPayments(queryable: Queryable, workspaceId: Uuid, afterId: Uuid, limit: number): Promise<AuditedPayment[]> {
   return queryable.query<AuditedPayment>(
-    `select p.id, p.status, p.amount_minor, p.currency,
+    `select p.id, p.status, p.amount_minor, p.currency, i.id is not null as invoiced,
             m.status as milestone_status, m.amount_minor as milestone_amount_minor, m.currency as milestone_currency,
             coalesce((select json_agg(json_build_object('posting_id', e.posting_id, 'account', e.account, 'currency', e.currency,
                                                         'amount_minor', e.amount_minor::text))
                       from ledger_entries e where e.workspace_id = p.workspace_id and e.payment_id = p.id), '[]'::json) as entries
      from payments p left join milestones m on m.workspace_id = p.workspace_id and m.id = p.milestone_id
+          left join invoices i on i.workspace_id = p.workspace_id and i.id = p.invoice_id and i.payment_id = p.id
      where p.workspace_id = $1 and p.id > $2 order by p.id limit $3`,
     [workspaceId, afterId, limit],
   );
@@ -130,6 +136,7 @@ export interface AuditedCounts {
   readonly milestones_approved: bigint;
   readonly events_issued: bigint;
   readonly invoices: bigint;
+  readonly stray_entries: bigint;
   readonly last_seq: bigint;
   readonly head_seq: bigint;
   readonly last_number: bigint;
@@ -139,7 +146,7 @@ export interface AuditedCounts {
 /** What must have been told as often as it happened; one statement, so one snapshot. Reads the workspace's part of each table. */
 export async function countBooks(queryable: Queryable, workspaceId: Uuid): Promise<AuditedCounts> {
   const rows = await queryable.query<AuditedCounts>(
-    `select e.*, p.*, m.*, i.*, h.*
+    `select e.*, p.*, m.*, i.*, l.*, h.*
      from (select count(*) filter (where type = 'payment.released') as events_released,
                   count(*) filter (where type = 'milestone.approved') as events_approved,
                   count(*) filter (where type = 'invoice.issued') as events_issued,
@@ -148,7 +155,10 @@ export async function countBooks(queryable: Queryable, workspaceId: Uuid): Promi
           (select count(*) filter (where status = 'released') as payments_released from payments where workspace_id = $1) p,
           (select count(*) filter (where status = 'approved') as milestones_approved from milestones where workspace_id = $1) m,
           (select count(*) as invoices, coalesce(max(number), 0) as last_number from invoices where workspace_id = $1) i,
-          (select event_seq as head_seq, invoice_number as head_number from workspace_heads where workspace_id = $1) h`,
+          (select count(*) as stray_entries from ledger_entries x where workspace_id = $1
+             and not exists (select from payments y where y.workspace_id = x.workspace_id and y.id = x.payment_id)) l,
+          (select coalesce(max(event_seq), 0) as head_seq, coalesce(max(invoice_number), 0) as head_number
+           from workspace_heads where workspace_id = $1) h`,
     [workspaceId],
   );
   return rows[0] as AuditedCounts;

@@ -147,7 +147,7 @@ onEachDatabase('the fan-out', (given, kind) => {
       expect((await deliveriesOf(workspace, id)).map(([seq]) => seq)).toEqual([51]);
     });
 
-    test('events that are committed while it runs are never skipped', async () => {
+    test('events that are committed while it runs are never skipped (I-16)', async () => {
       const workspace = await addWorkspace(database);
       const { id } = await addEndpoint(database, workspace);
       const writing = (async () => {

@@ -39,6 +39,22 @@ function loaderByKey<Entity>(table: Table<Entity>) {
 export const loadMilestones = loaderByKey(milestoneTable);
 export const loadPayments = loaderByKey(paymentTable);
 export const loadApiKeys = loaderByKey(apiKeyTable);
+
+/** What says whether a key holds. */
+export interface KeyValidity extends RecordKey {
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+}
+
+/** Of the calling keys, only what every write looks at: primary key look-ups. */
+export async function loadKeyValidity(queryable: Queryable, keys: readonly RecordKey[]): Promise<KeyValidity[]> {
+  const rows = await queryable.query<{ workspace_id: Uuid; id: Uuid; expires_at: Date | null; revoked_at: Date | null }>(
+    `select t.workspace_id, t.id, t.expires_at, t.revoked_at from ${named(1)}
+     join api_keys t on t.workspace_id = n.workspace_id and t.id = n.id`,
+    split(keys),
+  );
+  return rows.map((row) => ({ workspaceId: row.workspace_id, id: row.id, expiresAt: row.expires_at, revokedAt: row.revoked_at }));
+}
 export const loadWebhookEndpoints = loaderByKey(webhookEndpointTable);
 
 // The union drops duplicates: many milestones of a batch may share a project.

@@ -44,7 +44,7 @@ function encodeArray(items: readonly unknown[]): string {
     const value = encodeParameter(item);
     if (value === null) return 'NULL';
     const text = typeof value === 'string' ? value : `\\x${value.toString('hex')}`;
-    return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+    return /["\\]/.test(text) ? `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"` : `"${text}"`;
   });
   return `{${encoded.join(',')}}`;
 }

@@ -119,9 +119,9 @@ create table ledger_entries (
   currency     text not null,
   amount_minor bigint not null check (amount_minor <> 0),
   created_at   timestamptz(3) not null,
-  primary key (workspace_id, posting_id, line)
+  -- Led by the payment, so that one index serves both uniqueness and the look-up of a payment's entries.
+  primary key (workspace_id, payment_id, posting_id, line)
 );
-create index ledger_entries_by_payment on ledger_entries (workspace_id, payment_id);
 
 create table events (
   workspace_id uuid not null,
@@ -181,7 +181,7 @@ begin
   if exists (select from added group by workspace_id, posting_id, currency having sum(amount_minor) <> 0) then
     raise exception 'a posting does not sum to zero' using errcode = 'check_violation';
   end if;
-  if exists (select from added a where not exists (
+  if exists (select from (select distinct workspace_id, payment_id, project_id, currency from added) a where not exists (
     select from payments p where p.workspace_id = a.workspace_id and p.id = a.payment_id and p.project_id = a.project_id and p.currency = a.currency
   )) then
     raise exception 'a ledger entry belongs to no payment of its workspace and project' using errcode = 'foreign_key_violation';
