@@ -65,7 +65,13 @@ export async function startServer(name: ServerName, environment: Record<string, 
   const child = spawn(process.execPath, commands[name], {
     cwd: root,
     // BENCH_TRANCHE_ENV="LANES=2 NODE_OPTIONS=--cpu-prof" tries a setting of this service or profiles it.
-    env: { PATH: process.env.PATH ?? '', NODE_ENV: 'production', ...environment, ...(name === 'tranche' ? extraEnvironment() : {}), PORT: String(port) },
+    env: {
+      PATH: process.env.PATH ?? '',
+      NODE_ENV: 'production',
+      ...environment,
+      ...(name === 'tranche' ? extraEnvironment() : {}),
+      PORT: String(port),
+    },
     // What a server prints at its start (a first key, say) is not ours to show; what goes wrong is.
     stdio: ['ignore', 'ignore', 'inherit'],
   });

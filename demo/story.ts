@@ -9,6 +9,13 @@ import { findKey } from './key.ts';
 import { narrator } from './narrator.ts';
 import { type Received, type Receiver, startReceiver } from './receiver.ts';
 
+const HELP = `Plays the whole story against a running server, with a webhook receiver of its own.
+
+  npm run demo -- [--url http://127.0.0.1:8080] [--key tr_live_…]
+
+The address defaults to PORT on this machine, the key to TRANCHE_API_KEY; without a
+key, one is made by the command line of the server on this machine.
+`;
 const WEBHOOK_TIMEOUT_MS = 30_000;
 const EXPECTED_EVENTS = ['project.created', 'milestone.submitted', 'milestone.approved', 'payment.released'] as const;
 
@@ -178,7 +185,17 @@ async function play(url: string, givenKey: string | undefined): Promise<void> {
 
 async function main(): Promise<number> {
   try {
-    const { values } = parseArgs({ options: { url: { type: 'string', default: 'http://127.0.0.1:8080' }, key: { type: 'string' } } });
+    const { values } = parseArgs({
+      options: {
+        url: { type: 'string', default: `http://127.0.0.1:${process.env.PORT || 8080}` },
+        key: { type: 'string' },
+        help: { type: 'boolean' },
+      },
+    });
+    if (values.help === true) {
+      process.stdout.write(HELP);
+      return 0;
+    }
     if (!URL.canParse(values.url)) throw new StoryBroken(`--url "${values.url}" is not a URL. Example: http://127.0.0.1:8080`);
     await play(values.url.replace(/\/+$/, ''), values.key);
     return 0;

@@ -2,17 +2,19 @@
 // Plain function calls, no container; decides nothing about requests.
 
 import { randomFillSync } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { accessSync, constants, mkdirSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
 import { createKeyCache } from './accounts/key-cache.ts';
 import { createKeyUses } from './accounts/key-uses.ts';
 import { createRateLimit } from './accounts/rate-limit.ts';
+import { ownEnvelope } from './commands/command.ts';
 import { type Committed, createLanes, type Lane } from './commands/lane.ts';
-import { updateWebhookEndpoint } from './commands/update-webhook-endpoint.ts';
-import { type Config, databaseOptions, webhookNetwork } from './config.ts';
+import { disableGoneEndpoint } from './commands/update-webhook-endpoint.ts';
+import { type Config, ConfigurationError, databaseOptions, webhookNetwork } from './config.ts';
 import { makeKeySecret } from './domain/api-key.ts';
-import { createIdGenerator, type Uuid } from './domain/ids.ts';
+import { createIdGenerator } from './domain/ids.ts';
+import type { WebhookEndpoint } from './domain/webhook-endpoint.ts';
 import { buildOpenApi } from './http/openapi.ts';
 import { createReads } from './http/reads.ts';
 import { allRoutes } from './http/routes/all.ts';
@@ -27,6 +29,7 @@ import type { Database } from './store/database.ts';
 import { readMigrations } from './store/migrations.ts';
 import { openDatabase } from './store/open.ts';
 import { takeLease } from './store/rate-leases.ts';
+import type { GoneEndpoint } from './webhooks/in-flight.ts';
 import { createSafeFetch } from './webhooks/safe-fetch.ts';
 import { makeSigningSecret } from './webhooks/sign.ts';
 import { createDeliveryWorker, type DeliveryWorker } from './webhooks/worker.ts';
@@ -59,7 +62,7 @@ export interface Store {
 }
 
 export async function openStore(config: Config, log: Logger = createLog(config)): Promise<Store> {
-  if (config.DATABASE_URL === undefined) mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 });
+  if (config.DATABASE_URL === undefined) makeDataDirectory(config.DATA_DIR);
   const database = await openDatabase(databaseOptions(config), log);
   try {
     const applied = await database.migrate(await readMigrations());
@@ -70,6 +73,18 @@ export async function openStore(config: Config, log: Logger = createLog(config))
   } catch (error) {
     await database.close();
     throw error;
+  }
+}
+
+function makeDataDirectory(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ConfigurationError(
+      `DATA_DIR ${path} cannot be used: ${reason}. Give it to the user that runs Tranche, or choose another one.`,
+    );
   }
 }
 
@@ -144,7 +159,7 @@ export function composeService(store: Store, config: ServiceConfig, version: str
     database,
     cipher,
     send: outbound.send,
-    disableEndpoint: (workspaceId, endpointId, reason) => disableEndpoint(lane, workspaceId, endpointId, reason),
+    disableEndpoint: (gone) => disableEndpoint(lane, gone),
     now: clock,
     random: Math.random,
     newId,
@@ -188,7 +203,7 @@ export function composeService(store: Store, config: ServiceConfig, version: str
       await worker.start();
     },
     async stop() {
-      await app.close();
+      await closeServer(app, lane);
       // Before the lane: a receiver that answers 410 while deliveries drain is disabled by a command.
       await worker.stop();
       await lane.close();
@@ -199,9 +214,21 @@ export function composeService(store: Store, config: ServiceConfig, version: str
   };
 }
 
-async function disableEndpoint(lane: Lane, workspaceId: Uuid, endpointId: Uuid, disabledReason: string): Promise<void> {
-  const envelope = { workspaceId, keyId: null, idempotency: null, render: () => ({ status: 200, headers: {}, body: '' }) };
-  const outcome = await lane.submit(updateWebhookEndpoint(envelope, endpointId, { status: 'disabled', disabledReason }, null));
+/** How long a stop waits for requests that have begun to arrive. With what follows it stays below the 10 s that container platforms allow. */
+const REQUESTS_TIMEOUT_MS = 5_000;
+
+/** Answers what has arrived. A client that has not sent the rest in time is cut off, or it would decide when we stop. */
+async function closeServer(app: FastifyInstance, lane: Lane): Promise<void> {
+  const late = setTimeout(() => {
+    // After the lane: what it has accepted is answered, and not cut.
+    void lane.close().then(() => setImmediate(() => app.server.closeAllConnections()));
+  }, REQUESTS_TIMEOUT_MS);
+  await app.close().finally(() => clearTimeout(late));
+}
+
+async function disableEndpoint(lane: Lane, { workspaceId, endpointId, url, reason }: GoneEndpoint): Promise<void> {
+  const envelope = ownEnvelope<WebhookEndpoint>(workspaceId, () => ({ status: 200, headers: {}, body: '' }));
+  const outcome = await lane.submit(disableGoneEndpoint(envelope, endpointId, url, reason));
   // Deleted meanwhile is as good as disabled.
   if ('code' in outcome && outcome.code !== 'not_found') throw new Error(`endpoint not disabled: ${outcome.detail}`);
 }

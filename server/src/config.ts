@@ -10,7 +10,10 @@ const integer = (min: number, max: number) =>
     .transform(Number)
     .refine((value) => value >= min && value <= max, `must be from ${min} to ${max}`);
 const onOff = z.enum(['on', 'off'], 'must be "on" or "off"').transform((value) => value === 'on');
-const postgresUrl = z.string().regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://');
+const postgresUrl = z
+  .string()
+  .regex(/^postgres(ql)?:\/\//, { error: 'must begin with postgres:// or postgresql://', abort: true })
+  .refine((url) => URL.canParse(url), 'is not a URL; characters such as @, / and # in a password are written %40, %2F and %23');
 
 interface Setting<T> {
   readonly schema: z.ZodType<T>;
@@ -39,11 +42,16 @@ export const settings = {
   PREPARED_STATEMENTS: setting(onOff, 'on', '`off` behind a transaction pooler that does not support them.'),
   DATA_DIR: setting(z.string().min(1), './data', 'Directory of the embedded database, the encryption key and the control socket.'),
   ENCRYPTION_KEY: optional(
-    z.string().min(1),
+    z
+      .string()
+      .regex(
+        /^\s*([0-9a-fA-F]{64}|[A-Za-z0-9+/_-]{43}=?)\s*$/,
+        'must be 32 bytes in base64 or hex; make one with: openssl rand -base64 32',
+      ),
     '32 bytes in base64 or hex that encrypt stored secrets. Required with `DATABASE_URL`; else made in `DATA_DIR/encryption.key`.',
   ),
   LOG_LEVEL: setting(
-    z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+    z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'must be fatal, error, warn, info, debug, trace or silent'),
     'info',
     'How much to log, as JSON lines on standard error.',
   ),
@@ -76,7 +84,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     if (parsed.success) config[name] = parsed.data;
     else faults.push(`  ${name}: ${parsed.error.issues.map((issue) => issue.message).join('; ')}`);
   }
-  if (config.DATABASE_URL !== undefined && config.ENCRYPTION_KEY === undefined) {
+  if (config.DATABASE_URL !== undefined && !environment.ENCRYPTION_KEY) {
     faults.push('  ENCRYPTION_KEY: required with DATABASE_URL; make one with: openssl rand -base64 32');
   }
   if (faults.length > 0) throw new ConfigurationError(`The configuration is not right:\n${faults.join('\n')}`);

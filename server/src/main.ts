@@ -4,7 +4,11 @@
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
 import { type Config, ConfigurationError, readConfig } from './config.ts';
-import { type OperationName, type Operations, OperatorError } from './operations/operations.ts';
+import { inColumns } from './operations/columns.ts';
+import type { OperationName, Operations } from './operations/operations.ts';
+import { OperatorError } from './operations/operator-error.ts';
+import { EncryptionKeyRefused } from './store/cipher.ts';
+import { DatabaseUnavailable } from './store/database.ts';
 import { DirectoryInUse } from './store/directory-lock.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
@@ -15,9 +19,10 @@ const say = (line = ''): void => {
 const program = new Command('tranche')
   .description('Work that is paid by milestone: the API, its webhooks and its books.')
   .version(version)
+  .configureOutput({ outputError: (text, write) => write(inColumns(text)) })
   .addHelpText(
     'after',
-    '\nConfiguration is read from the environment; docs/reference/configuration.md lists it.\n"npm run tranche -- <command>" runs a command without a global install.',
+    '\nConfiguration is read from the environment; see docs/reference/configuration.md.\n"npm run tranche -- <command>" runs a command without a global install.',
   );
 
 program
@@ -54,7 +59,7 @@ keys
   .action(async ({ name, scopes, expiresAt, workspace, json }) => {
     const key = await operate('createKey', { name, scopes, expires_at: expiresAt, workspace });
     if (json) say(JSON.stringify(key, null, 2));
-    else say(`${key.secret}\n\nThat is the key "${key.name}" (${key.id}). It is shown this once and cannot be read again.`);
+    else say(`${key.secret}\n\nThat is the key "${key.name}" (${key.id}).\nIt is shown this once and cannot be read again.`);
   });
 
 keys
@@ -74,9 +79,10 @@ keys
   .description('revoke an API key: from then on nothing can be done with it')
   .argument('<id>', 'key_…, as "keys list" shows it')
   .option('--workspace <id>', 'wsp_…; the default workspace when left out')
-  .action(async (id: string, { workspace }) => {
+  .option('--json', 'print JSON')
+  .action(async (id: string, { workspace, json }) => {
     const key = await operate('revokeKey', { id, workspace });
-    say(`Revoked ${key.id} ("${key.name}").`);
+    say(json ? JSON.stringify(key, null, 2) : `Revoked ${key.id} ("${key.name}").`);
   });
 
 program
@@ -101,8 +107,8 @@ program
     const { examine } = await import('./operations/doctor.ts');
     const findings = await examine(process.env, version);
     for (const { ok, what, fix } of findings) {
-      say(`${ok ? 'ok  ' : 'MEND'}  ${what}`);
-      if (fix !== undefined) say(`      ${fix}`);
+      say(`${ok ? 'ok  ' : 'MEND'}  ${inColumns(what, '      ')}`);
+      if (fix !== undefined) say(`      ${inColumns(fix, '      ')}`);
     }
     if (findings.some((finding) => !finding.ok)) process.exitCode = 1;
   });
@@ -134,10 +140,26 @@ async function operate<Name extends OperationName>(
   }
 }
 
+/** Whether an error tells a person what to do, so that the place in the code would only be in the way. */
+async function isExpected(error: unknown): Promise<boolean> {
+  // Loaded here, since most runs end well and need no database.
+  const [{ NewerSchema }, { UnsupportedDatabase }] = await Promise.all([import('./store/migrations.ts'), import('./store/open.ts')]);
+  const kinds = [
+    ConfigurationError,
+    OperatorError,
+    DirectoryInUse,
+    DatabaseUnavailable,
+    EncryptionKeyRefused,
+    NewerSchema,
+    UnsupportedDatabase,
+  ];
+  return kinds.some((kind) => error instanceof kind);
+}
+
 try {
   await program.parseAsync();
 } catch (error) {
-  const expected = error instanceof ConfigurationError || error instanceof OperatorError || error instanceof DirectoryInUse;
-  process.stderr.write(`${expected ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  const { message, stack = message } = error instanceof Error ? error : new Error(String(error));
+  process.stderr.write(`${(await isExpected(error)) ? inColumns(message) : stack}\n`);
   process.exitCode = 1;
 }

@@ -13,6 +13,8 @@ import { allScopes } from './domain/scopes.ts';
 import { controlSocketPath, serveControlSocket } from './operations/control-socket.ts';
 import { setUpWorkspace } from './store/workspaces.ts';
 
+/** Where the demo looks by itself. */
+const DEFAULT_PORT = 8080;
 /** How long a stop may take before it is forced: supervisors commonly wait for 30 s. */
 const STOP_TIMEOUT_MS = 25_000;
 
@@ -21,20 +23,40 @@ type Say = (line?: string) => void;
 export async function serve(config: Config, version: string, say: Say): Promise<void> {
   const log = createLog(config);
   const store = await openStore(config, log);
-  const firstSecret = await setUp(store, config);
   const service = composeService(store, config, version, log);
-  const control = config.DATABASE_URL === undefined ? await openControl(store, config, log) : null;
-  await service.start();
-  await service.app.listen({ host: config.HOST, port: config.PORT }).catch(async (error: NodeJS.ErrnoException) => {
+  let control: Server | null = null;
+  try {
+    // First of all: were the port taken after the first key was made, that key would be lost, since it is shown only once.
+    const port = await listen(service, config);
+    const firstSecret = await setUp(store, config);
+    if (config.DATABASE_URL === undefined) control = await openControl(store, config, log);
+    await service.start();
+    greet(config, version, port, firstSecret, say);
+    // The greeting says it to people already; a line of JSON right under it would only confuse them.
+    if (!process.stdout.isTTY) log.info({ host: config.HOST, port, database: store.database.kind }, 'serving');
+  } catch (error) {
     await stop(service, control);
-    if (error.code === 'EADDRINUSE') throw new ConfigurationError(`Port ${config.PORT} is in use. Choose another one: PORT=8081 npm start`);
     throw error;
+  }
+  stopOnSignals(service, control, log);
+}
+
+/** Why the system refused the address, in words of the configuration. */
+const addressFaults: Readonly<Record<string, (config: Config) => string>> = {
+  EADDRINUSE: ({ PORT }) => `Port ${PORT} is in use. Choose another one: PORT=${PORT === 65_535 ? 8080 : PORT + 1} npm start`,
+  EACCES: ({ PORT }) => `This user may not listen on port ${PORT}. Choose one above 1023: PORT=8080 npm start`,
+  EADDRNOTAVAIL: ({ HOST }) => `HOST ${HOST} is not an address of this machine. 127.0.0.1 is for this machine alone, 0.0.0.0 for all.`,
+  ENOTFOUND: ({ HOST }) => `HOST ${HOST} is not known. 127.0.0.1 is for this machine alone, 0.0.0.0 for all.`,
+};
+
+/** The port it listens on. */
+async function listen(service: Service, config: Config): Promise<number> {
+  await service.app.listen({ host: config.HOST, port: config.PORT }).catch((error: NodeJS.ErrnoException) => {
+    const explain = addressFaults[error.code ?? ''];
+    throw explain === undefined ? error : new ConfigurationError(explain(config));
   });
   const address = service.app.server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : config.PORT;
-  greet(config, version, port, firstSecret, say);
-  log.info({ host: config.HOST, port, database: store.database.kind }, 'serving');
-  stopOnSignals(service, control, log);
+  return typeof address === 'object' && address !== null ? address.port : config.PORT;
 }
 
 /** Makes the default workspace and the keys where they are missing. Returns the first key's secret when it was made just now. */
@@ -89,11 +111,12 @@ function greet(config: Config, version: string, port: number, firstSecret: strin
     say('  Try it:');
     say();
     say(`    curl ${url}/v1/projects \\`);
-    say(`      -H "Authorization: Bearer ${firstSecret}" \\`);
-    say('      -H "Content-Type: application/json" \\');
-    say(`      -d '{"name":"Website","client_id":"acme"}'`);
+    // Four columns of indent and not six, or the key would reach past the eightieth.
+    say(`    -H "Authorization: Bearer ${firstSecret}" \\`);
+    say('    -H "Content-Type: application/json" \\');
+    say(`    -d '{"name":"Website","client_id":"acme"}'`);
     say();
-    say('  The whole story, told by a program:  npm run demo');
+    say(`  The whole story, told by a program:  npm run demo${port === DEFAULT_PORT ? '' : ` -- --url ${url}`}`);
   } else if (config.TRANCHE_API_KEY === undefined) say('  Keys       npm run tranche -- keys create --name mine');
   if (!isLoopback(config.HOST)) say('  Others can reach this address: put TLS in front of it.');
   say();

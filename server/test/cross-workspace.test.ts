@@ -75,7 +75,7 @@ test('the document has operations on every kind of resource, so that what follow
 });
 
 describe('with the key of another workspace', () => {
-  test.each(operations)('$method $path answers 404 to the letter as for an id that never was, and changes nothing', async ({
+  test.each(operations)('$method $path answers 404 to the letter as for an id that never was, and changes nothing (I-11)', async ({
     method,
     path,
     prefix,
@@ -100,7 +100,7 @@ describe('with the key of another workspace', () => {
     expect((await app.call(method, path.replace(/\{[^}]+\}/, ids[prefix] as string))).status).toBe(200);
   });
 
-  test('an id of another workspace in a query finds nothing', async () => {
+  test('an id of another workspace in a query finds nothing (I-11)', async () => {
     for (const path of [
       `/v1/payments?project_id=${ids.prj}`,
       `/v1/payments?milestone_id=${ids.mil}`,

@@ -55,7 +55,7 @@ afterAll(() => app.stop());
 
 let idempotencyKeys = 0;
 
-test('whatever is asked, in whatever order, together and again: money moves once and the books prove it (I-1, I-2, I-3, I-4, I-5)', async () => {
+test('whatever is asked, in whatever order, together and again: money moves once and the books prove it (I-1, I-2, I-3, I-4, I-5, I-9, I-13, I-14)', async () => {
   await fc.assert(
     fc.asyncProperty(rounds, async (plan) => {
       const { key } = await app.addWorkspace();

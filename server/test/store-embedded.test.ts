@@ -30,7 +30,7 @@ describe('the embedded database in a directory', () => {
     rmSync(home, { recursive: true, force: true });
   });
 
-  test('every commit is fsynced before it is answered, and reading fsyncs nothing', async () => {
+  test('every commit is fsynced before it is answered, and reading fsyncs nothing (I-15)', async () => {
     for (let i = 0; i < 20; i++) {
       const before = fsyncs;
       await database.transaction(async (transaction) => {
@@ -48,7 +48,7 @@ describe('the embedded database in a directory', () => {
     expect(fsyncs).toBeGreaterThan(before);
   });
 
-  test('a second open of the directory is refused with what to do, and the first is not disturbed', async () => {
+  test('a second open of the directory is refused with what to do, and the first is not disturbed (I-17)', async () => {
     const refused = await open().catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(DirectoryInUse);
     expect((refused as Error).message).toContain(`pid ${process.pid}`);
@@ -110,7 +110,7 @@ describe('a process that is killed with -9 in the middle of writing', () => {
   afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
   const adapter = new URL('../src/store/pglite.ts', import.meta.url).href;
 
-  test('has lost no commit that it answered, and no half of one is there', async () => {
+  test('has lost no commit that it answered, and no half of one is there (I-2, I-15)', async () => {
     const program = `
       import { openPglite } from ${JSON.stringify(adapter)};
       const log = { info() {}, warn() {}, error() {} };
@@ -152,7 +152,7 @@ describe('the lock of a data directory', () => {
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
   const lockModule = new URL('../src/store/directory-lock.ts', import.meta.url).href;
 
-  test('is held against other processes, and free at once when its holder is killed with -9', async () => {
+  test('is held against other processes, and free at once when its holder is killed with -9 (I-17)', async () => {
     const program = `
       import { lockDirectory } from ${JSON.stringify(lockModule)};
       await lockDirectory(process.argv[1]);

@@ -67,26 +67,26 @@ for (const kind of testDatabases) {
     afterAll(() => opened.close());
 
     describe('the books', () => {
-      test('a ledger posting that sums to zero is accepted, and one that does not is refused', async () => {
+      test('a ledger posting that sums to zero is accepted, and one that does not is refused (I-3)', async () => {
         const payment = await addPayment(database);
         await addEntries(database, payment, [100n, -100n]);
         expect(await sqlstateOf(addEntries(database, payment, [100n, -99n]))).toBe('23514');
         expect(await sqlstateOf(addEntries(database, payment, [100n]))).toBe('23514');
       });
 
-      test.each(['ledger_entries', 'events'])('%s refuses UPDATE, DELETE and TRUNCATE', async (table) => {
+      test.each(['ledger_entries', 'events'])('%s refuses UPDATE, DELETE and TRUNCATE (I-7)', async (table) => {
         expect(await sqlstateOf(database.query(`update ${table} set created_at = created_at`))).toBe('23001');
         expect(await sqlstateOf(database.query(`delete from ${table}`))).toBe('23001');
         expect(await sqlstateOf(database.query(`truncate ${table} cascade`))).toBe('23001');
       });
 
-      test('a milestone cannot belong to a project of another workspace', async () => {
+      test('a milestone cannot belong to a project of another workspace (I-11)', async () => {
         const [mine, other] = [await addWorkspace(database), await addWorkspace(database)];
         const project = await addProject(database, other);
         expect(await sqlstateOf(addMilestone(database, mine, project))).toBe('23503');
       });
 
-      test('ledger entries cannot name a payment of another workspace', async () => {
+      test('ledger entries cannot name a payment of another workspace (I-11)', async () => {
         const [mine, other] = [await addPayment(database), await addPayment(database)];
         expect(await sqlstateOf(addEntries(database, { ...mine, paymentId: other.paymentId }, [100n, -100n]))).toBe('23503');
       });

@@ -96,7 +96,7 @@ for (const kind of testDatabases) {
         expect(await countWorkspaces(database, 'rolled back')).toBe(0n);
       });
 
-      test('when a statement fails, nothing of the transaction stays', async () => {
+      test('when a statement fails, nothing of the transaction stays (I-2)', async () => {
         const work = database.transaction(async (transaction) => {
           await addWorkspace(transaction, 'failed');
           await transaction.query('select 1 / 0');

@@ -49,7 +49,7 @@ onEachDatabase('webhook workers', (database) => {
       }
     });
 
-    test('a worker that died between claiming and recording loses nothing: after the lease another delivers, with the same id', async () => {
+    test('a worker that died between claiming and recording loses nothing: after the lease another delivers, with the same id (I-16)', async () => {
       const workspace = await addWorkspace(database());
       const receiver = await openReceiver();
       const { id } = await addEndpoint(database(), workspace, { url: receiver.url });

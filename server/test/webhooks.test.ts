@@ -91,7 +91,7 @@ onEachDatabase('webhooks', (database) => {
   });
 
   describe('a receiver that fails', () => {
-    test('500 then 200: the same id and body again, freshly signed, as attempt 2', async () => {
+    test('500 then 200: the same id and body again, freshly signed, as attempt 2 (I-16)', async () => {
       const workspace = await addWorkspace(database());
       const receiver = await openReceiver((response, before) => void response.writeHead(before === 0 ? 500 : 200).end(`answer ${before}`));
       const { id, secret } = await addEndpoint(database(), workspace, { url: receiver.url });

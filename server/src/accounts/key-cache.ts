@@ -5,8 +5,8 @@ import { hash } from 'node:crypto';
 import type { ApiKey } from '../domain/api-key.ts';
 import type { Database } from '../store/database.ts';
 
-/** How long an entry is believed. Notifications remove it sooner; this bounds what a lost one could do. */
-export const MAX_ENTRY_AGE_MS = 60_000;
+/** How long an entry is believed, from when its look-up began: under the second that a revocation may take, with or without a notification. */
+export const MAX_ENTRY_AGE_MS = 900;
 /** About 10 MB at most; beyond it the oldest entry goes. */
 export const MAX_ENTRIES = 20_000;
 /** Look-ups in one query. */
@@ -54,20 +54,21 @@ export function createKeyCache({ lookUp, database, now }: KeyCacheOptions): KeyC
     entries.clear();
   }
 
-  function store(digest: string, key: ApiKey): void {
+  function store(digest: string, key: ApiKey, askedAt: number): void {
     entries.delete(digest); // Put at the end, so that the first entry is always the oldest.
-    entries.set(digest, { key, storedAt: now() });
+    entries.set(digest, { key, storedAt: askedAt });
     if (entries.size > MAX_ENTRIES) entries.delete(entries.keys().next().value as string);
   }
 
   async function run(batch: readonly Waiting[]): Promise<void> {
     const startedIn = generation;
+    const askedAt = now();
     const heard = database.isListening();
     const digests = [...new Set(batch.map(({ digest }) => digest))];
     try {
       const found = new Map<string, ApiKey>();
       for (const key of await lookUp(digests.map((digest) => Buffer.from(digest, 'base64')))) found.set(key.hash.toString('base64'), key);
-      if (heard && database.isListening() && startedIn === generation) for (const [digest, key] of found) store(digest, key);
+      if (heard && database.isListening() && startedIn === generation) for (const [digest, key] of found) store(digest, key, askedAt);
       for (const { digest, resolve } of batch) resolve(found.get(digest) ?? null);
     } catch (error) {
       for (const { reject } of batch) reject(error);
@@ -76,7 +77,7 @@ export function createKeyCache({ lookUp, database, now }: KeyCacheOptions): KeyC
 
   // A revocation that was missed while nobody asked must not be believed away once notifications are back.
   const watch = setInterval(() => {
-    if (entries.size > 0 && !database.isListening()) clear();
+    if (!database.isListening()) clear();
   }, WATCH_INTERVAL_MS);
   watch.unref();
 
@@ -92,7 +93,7 @@ export function createKeyCache({ lookUp, database, now }: KeyCacheOptions): KeyC
       const digest = hash('sha256', secret, 'base64');
       const entry = entries.get(digest);
       if (!database.isListening()) {
-        if (entries.size > 0) clear(); // A revocation may pass unheard from here on.
+        clear(); // A revocation may pass unheard from here on.
       } else if (entry !== undefined && now() - entry.storedAt < MAX_ENTRY_AGE_MS) return entry.key;
       return new Promise((resolve, reject) => {
         if (waiting.push({ digest, resolve, reject }) === 1) setImmediate(flush);

@@ -1,6 +1,7 @@
 // One batch of commands in one transaction: lock the heads, load in bulk, decide each in turn, write in bulk.
 // Knows nothing of queues and retries; lane.ts does. Running it again after a failure loads and decides anew.
 
+import { hash } from 'node:crypto';
 import { refuseKey } from '../domain/api-key.ts';
 import type { Refusal } from '../domain/errors.ts';
 import type { Uuid } from '../domain/ids.ts';
@@ -17,7 +18,7 @@ import {
   loadWebhookEndpoints,
   type RecordKey,
 } from '../store/records.ts';
-import type { Command, Needs, Outcome, StoredAnswer } from './command.ts';
+import type { Command, Idempotency, Needs, Outcome, StoredAnswer } from './command.ts';
 import { WorkingSet } from './working-set.ts';
 
 export interface BatchServices {
@@ -131,7 +132,7 @@ function replay(command: AnyCommand, set: WorkingSet, services: BatchServices): 
   if (command.idempotency === null) return null;
   const record = set.idempotencyRecord(command.workspaceId, command.idempotency.key);
   if (record === undefined) return null;
-  if (!record.fingerprint.equals(command.idempotency.fingerprint)) {
+  if (!record.fingerprint.equals(fingerprintOf(command, command.idempotency))) {
     return { code: 'idempotency_key_reused', detail: 'This Idempotency-Key was used for a request with another method, path or body.' };
   }
   const body = record.sealed ? services.cipher.open(record.body, answerContext(record.workspaceId, record.key)) : record.body;
@@ -141,9 +142,15 @@ function replay(command: AnyCommand, set: WorkingSet, services: BatchServices): 
 function storedAnswer(command: AnyCommand, answer: StoredAnswer, now: Date, services: BatchServices): IdempotencyRecord | null {
   if (command.idempotency === null) return null;
   const { workspaceId, secretAnswer: sealed } = command;
-  const { key, fingerprint } = command.idempotency;
+  const { key } = command.idempotency;
+  const fingerprint = fingerprintOf(command, command.idempotency);
   const body = sealed ? services.cipher.seal(answer.body, answerContext(workspaceId, key)) : answer.body;
   return { workspaceId, key, fingerprint, status: answer.status, headers: answer.headers, body, sealed, createdAt: now };
+}
+
+/** An answer with a secret is repeated to the key that asked for it and to no other: what one may be told depends on who asks. */
+function fingerprintOf(command: AnyCommand, { fingerprint }: Idempotency): Buffer {
+  return command.secretAnswer ? hash('sha256', Buffer.concat([fingerprint, Buffer.from(String(command.keyId))]), 'buffer') : fingerprint;
 }
 
 const answerContext = (workspaceId: Uuid, key: string): string => `answer:${workspaceId}:${key}`;

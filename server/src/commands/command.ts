@@ -49,6 +49,8 @@ export interface Envelope<Result> {
   /** The key that asks; null for the operator at the command line. */
   readonly keyId: Uuid | null;
   readonly idempotency: Idempotency | null;
+  /** A rough size of its data: what waits and what one batch holds is limited by it. */
+  readonly bytes: number;
   /** Pure; called inside the transaction, before the answer is stored. */
   readonly render: (result: Result) => StoredAnswer;
 }
@@ -60,12 +62,16 @@ export interface Command<Result> extends Envelope<Result> {
   readonly decide: (state: State, context: Context) => Decision<Result>;
   /** Whether the answer carries a secret and must be encrypted where it is stored. */
   readonly secretAnswer: boolean;
-  /** An upper bound of the rows it writes and a rough size of its data: what a batch is limited by. */
+  /** An upper bound of the rows it writes: what a batch is limited by. */
   readonly rows: number;
-  readonly bytes: number;
 }
 
 export type Outcome = StoredAnswer | Refusal;
 
 /** Defaults of a small command: a handful of rows. */
-export const SMALL = { secretAnswer: false, rows: 8, bytes: 4096 } as const;
+export const SMALL = { secretAnswer: false, rows: 8 } as const;
+
+/** The envelope of a write that nobody sent over HTTP: the operator's at the command line, or the service's own. */
+export function ownEnvelope<Result>(workspaceId: Uuid, render: (result: Result) => StoredAnswer): Envelope<Result> {
+  return { workspaceId, keyId: null, idempotency: null, bytes: 4096, render };
+}

@@ -10,7 +10,6 @@ export function createProject(envelope: Envelope<Project>, draft: ProjectDraft):
     needs: {},
     secretAnswer: false,
     rows: 2 + 2 * draft.milestones.length,
-    bytes: 4096 + JSON.stringify(draft, (_key, value) => (typeof value === 'bigint' ? Number(value) : value)).length,
     decide: (_state, context) => decideProjectCreation(draft, context),
   };
 }

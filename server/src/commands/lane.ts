@@ -4,8 +4,9 @@
 import type { Uuid } from '../domain/ids.ts';
 import { CommitUnknown, DatabaseError, DatabaseUnavailable, TransactionAborted } from '../store/database.ts';
 import type { RecordKey } from '../store/records.ts';
-import { type AnyCommand, type BatchResult, type BatchServices, type CommandResult, runBatch } from './batch.ts';
+import { type BatchResult, type BatchServices, type CommandResult, runBatch } from './batch.ts';
 import type { Command, Outcome } from './command.ts';
+import { FairQueue, type Waiting } from './fair-queue.ts';
 
 export const laneLimits = {
   /** One transaction: large enough to share a commit's cost widely, small enough that nobody waits long. */
@@ -15,8 +16,13 @@ export const laneLimits = {
   /** What may wait in memory; beyond it a client hears 503 at once instead of waiting without end. */
   queuedCommands: 4_096,
   queuedBytes: 64 * 1024 * 1024,
+  /** Of these, what one workspace may take up, so that there is room for the others. */
+  queuedOfWorkspace: 2_048,
+  queuedBytesOfWorkspace: 32 * 1024 * 1024,
   /** Times that a command steps aside for another process's lock before it waits for the lock. */
   misses: 3,
+  /** Workspaces whose locks are waited for at once, each on a connection of its own, while the batches of the others go on. */
+  waits: 2,
   /** Runs of one batch in all, when the database asks to try again. */
   attempts: 4,
 } as const;
@@ -39,13 +45,6 @@ export interface Lane {
   close(): Promise<void>;
 }
 
-interface Waiting {
-  readonly command: AnyCommand;
-  misses: number;
-  resolve(outcome: Outcome): void;
-  reject(error: unknown): void;
-}
-
 /** Several lanes side by side; a workspace is always served by the same one. */
 export function createLanes(count: number, services: LaneServices): Lane {
   const lanes = Array.from({ length: count }, () => createLane(services));
@@ -58,16 +57,47 @@ export function createLanes(count: number, services: LaneServices): Lane {
 }
 
 export function createLane(services: LaneServices): Lane {
-  const queue = new FairQueue();
+  const queue = new FairQueue(laneLimits);
   let running = false;
+  let waits = 0;
   let closed = false;
   let onIdle: (() => void)[] = [];
+
+  function start(): void {
+    if (running) return;
+    running = true;
+    void run();
+  }
 
   async function run(): Promise<void> {
     // A turn of the event loop lets the requests that arrived together join the first batch.
     await new Promise(setImmediate);
-    while (queue.size > 0) await runOnce(queue.take(), queue, services);
+    while (queue.hasReady) {
+      const taken = queue.take();
+      const missed = await runOnce(taken, 'skip', services);
+      for (const waiting of missed) queue.putBack(waiting);
+      for (const { command, misses } of missed) if (misses >= laneLimits.misses && waits < laneLimits.waits) wait(command.workspaceId);
+      if (missed.length === taken.length) await pause(1);
+    }
     running = false;
+    settle();
+  }
+
+  /** Waits for a workspace's lock, beside the batches of the others: whoever holds it, nobody else is held up. */
+  function wait(workspaceId: Uuid): void {
+    const taken = queue.hold(workspaceId);
+    if (taken.length === 0) return; // Another of its commands has begun to wait already.
+    waits += 1;
+    void runOnce(taken, 'wait', services).then(() => {
+      waits -= 1;
+      queue.release(workspaceId);
+      if (queue.hasReady) start();
+      else settle();
+    });
+  }
+
+  function settle(): void {
+    if (running || waits > 0) return;
     for (const done of onIdle) done();
     onIdle = [];
   }
@@ -75,25 +105,22 @@ export function createLane(services: LaneServices): Lane {
   return {
     submit(command) {
       if (closed) return Promise.resolve({ code: 'overloaded', detail: 'The server is shutting down; nothing was changed.' });
-      if (queue.isFull) return Promise.resolve({ code: 'overloaded', detail: 'Too many writes are waiting; nothing was changed.' });
+      if (queue.isFullFor(command.workspaceId))
+        return Promise.resolve({ code: 'overloaded', detail: 'Too many writes are waiting; nothing was changed.' });
       return new Promise<Outcome>((resolve, reject) => {
         queue.add({ command, misses: 0, resolve, reject });
-        if (!running) {
-          running = true;
-          void run();
-        }
+        if (queue.hasReady) start();
       });
     },
     async close() {
       closed = true;
-      if (running) await new Promise<void>((resolve) => onIdle.push(resolve));
+      if (running || waits > 0) await new Promise<void>((resolve) => onIdle.push(resolve));
     },
   };
 }
 
-/** Runs what was taken; never throws: every command of it is answered, refused, failed or queued again. */
-async function runOnce(taken: readonly Waiting[], queue: FairQueue, services: LaneServices): Promise<void> {
-  const mode = taken.some((waiting) => waiting.misses >= laneLimits.misses) ? 'wait' : 'skip';
+/** Runs what was taken and returns what must wait for another process's lock. Never throws: the others are answered, refused or failed. */
+async function runOnce(taken: readonly Waiting[], mode: 'skip' | 'wait', services: LaneServices): Promise<Waiting[]> {
   let batch: BatchResult;
   try {
     batch = await runWithRetries(taken, mode, services);
@@ -101,29 +128,25 @@ async function runOnce(taken: readonly Waiting[], queue: FairQueue, services: La
     if (error instanceof DatabaseError && error.isData && taken.length > 1) {
       // One command's data spoils the batch: halve it until that command stands alone.
       const middle = Math.ceil(taken.length / 2);
-      await runOnce(taken.slice(0, middle), queue, services);
-      await runOnce(taken.slice(middle), queue, services);
-      return;
+      const missed = await runOnce(taken.slice(0, middle), mode, services);
+      return missed.concat(await runOnce(taken.slice(middle), mode, services));
     }
     for (const waiting of taken) waiting.reject(error);
-    return;
+    return [];
   }
   services.onCommitted({ workspaces: batch.toldWorkspaces, keys: batch.changedKeys });
-  let missed = 0;
+  const missed: Waiting[] = [];
   taken.forEach((waiting, index) => {
     const result = batch.results[index] as CommandResult | null;
     if (result === null) {
+      waiting.misses += 1;
       // In `wait` mode every existing head was locked, so this workspace does not exist.
       if (mode === 'wait') waiting.reject(new Error(`workspace ${waiting.command.workspaceId} has no head`));
-      else {
-        waiting.misses += 1;
-        missed += 1;
-        queue.putBack(waiting);
-      }
+      else missed.push(waiting);
     } else if ('error' in result) waiting.reject(result.error);
     else waiting.resolve(result.outcome);
   });
-  if (missed === taken.length) await pause(1);
+  return missed;
 }
 
 async function runWithRetries(taken: readonly Waiting[], mode: 'skip' | 'wait', services: LaneServices): Promise<BatchResult> {
@@ -151,78 +174,3 @@ function translate(error: unknown): unknown {
 }
 
 const pause = (delayMs: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, delayMs));
-
-/** One queue per workspace, taken from in turn, so that a busy workspace does not make a quiet one wait. */
-class FairQueue {
-  readonly #byWorkspace = new Map<Uuid, Waiting[]>();
-  size = 0;
-  #bytes = 0;
-
-  get isFull(): boolean {
-    return this.size >= laneLimits.queuedCommands || this.#bytes >= laneLimits.queuedBytes;
-  }
-
-  add(waiting: Waiting): void {
-    this.#queueOf(waiting).push(waiting);
-    this.#count(waiting, 1);
-  }
-
-  putBack(waiting: Waiting): void {
-    // Behind those put back before it in the same round, ahead of those that came later: order within a workspace is kept.
-    const queue = this.#queueOf(waiting);
-    const behind = queue.findIndex((other) => other.misses < waiting.misses);
-    queue.splice(behind === -1 ? queue.length : behind, 0, waiting);
-    this.#count(waiting, 1);
-  }
-
-  /** The next batch: one command of each workspace in turn, until a limit is reached. Always at least one. */
-  take(): Waiting[] {
-    const taken: Waiting[] = [];
-    let rows = 0;
-    let bytes = 0;
-    while (this.size > 0) {
-      for (const [workspaceId, queue] of this.#byWorkspace) {
-        const next = queue[0] as Waiting;
-        const { command } = next;
-        const full =
-          taken.length >= laneLimits.batchCommands ||
-          rows + command.rows > laneLimits.batchRows ||
-          bytes + command.bytes > laneLimits.batchBytes;
-        if (full && taken.length > 0) return this.#rotate(taken);
-        queue.shift();
-        if (queue.length === 0) this.#byWorkspace.delete(workspaceId);
-        this.#count(next, -1);
-        taken.push(next);
-        rows += command.rows;
-        bytes += command.bytes;
-      }
-    }
-    return taken;
-  }
-
-  /** The workspace that was served first goes to the end of the round. */
-  #rotate(taken: Waiting[]): Waiting[] {
-    const served = new Set(taken.map((waiting) => waiting.command.workspaceId));
-    for (const workspaceId of served) {
-      const queue = this.#byWorkspace.get(workspaceId);
-      if (queue === undefined) continue;
-      this.#byWorkspace.delete(workspaceId);
-      this.#byWorkspace.set(workspaceId, queue);
-    }
-    return taken;
-  }
-
-  #queueOf(waiting: Waiting): Waiting[] {
-    const { workspaceId } = waiting.command;
-    const found = this.#byWorkspace.get(workspaceId);
-    if (found !== undefined) return found;
-    const queue: Waiting[] = [];
-    this.#byWorkspace.set(workspaceId, queue);
-    return queue;
-  }
-
-  #count(waiting: Waiting, sign: 1 | -1): void {
-    this.size += sign;
-    this.#bytes += sign * waiting.command.bytes;
-  }
-}

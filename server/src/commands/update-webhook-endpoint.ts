@@ -1,6 +1,6 @@
 // Edits, enables, disables or deletes a webhook endpoint, or gives it a new secret. Scope: webhooks:write.
 
-import { type Context, type Decision, rejectMissing } from '../domain/decision.ts';
+import { accept, type Context, type Decision, rejectMissing } from '../domain/decision.ts';
 import type { Uuid } from '../domain/ids.ts';
 import {
   decideEndpointDeletion,
@@ -35,6 +35,18 @@ export function updateWebhookEndpoint(
 ): Command<WebhookEndpoint> {
   return onEndpoint('update-webhook-endpoint', envelope, id, (endpoint, context) =>
     decideEndpointUpdate(update, expectedVersion, endpoint, context),
+  );
+}
+
+/** Disables an endpoint whose address said that it is gone, unless it has another address by now. */
+export function disableGoneEndpoint(
+  envelope: Envelope<WebhookEndpoint>,
+  id: Uuid,
+  url: string,
+  disabledReason: string,
+): Command<WebhookEndpoint> {
+  return onEndpoint('disable-gone-endpoint', envelope, id, (endpoint, context) =>
+    endpoint.url === url ? decideEndpointUpdate({ status: 'disabled', disabledReason }, null, endpoint, context) : accept(endpoint),
   );
 }
 

@@ -54,7 +54,8 @@ export type KeyRefusal = 'api_key_revoked' | 'api_key_expired';
 
 /** Why a key does not hold at this moment, or null when it does. */
 export function refuseKey(key: Pick<ApiKey, 'revokedAt' | 'expiresAt'>, now: Date): KeyRefusal | null {
-  if (key.revokedAt !== null && key.revokedAt <= now) return 'api_key_revoked';
+  // Whatever the clocks of two machines say: revoked is revoked.
+  if (key.revokedAt !== null) return 'api_key_revoked';
   if (key.expiresAt !== null && key.expiresAt <= now) return 'api_key_expired';
   return null;
 }
@@ -91,7 +92,7 @@ export function decideKeyCreation(draft: ApiKeyDraft, heldScopes: readonly Scope
   return accept(key, { apiKeys: [key] });
 }
 
-/** A new secret for a key's name and scopes. The old key goes on for the overlap, never longer than it would have lived. */
+/** A new secret for a key's name and scopes. The old key goes on for the overlap, never longer than it would have lived; without one it is revoked. */
 export function decideKeyRotation(
   key: ApiKey,
   overlapMs: number,
@@ -105,7 +106,11 @@ export function decideKeyRotation(
   const escalation = rejectEscalation(key.scopes, heldScopes);
   if (escalation !== null) return escalation;
   const overlapEnd = new Date(context.now.getTime() + overlapMs);
-  const old: ApiKey = { ...key, expiresAt: key.expiresAt !== null && key.expiresAt < overlapEnd ? key.expiresAt : overlapEnd };
+  const old: ApiKey = {
+    ...key,
+    expiresAt: key.expiresAt !== null && key.expiresAt < overlapEnd ? key.expiresAt : overlapEnd,
+    revokedAt: overlapMs === 0 ? context.now : null,
+  };
   const next: ApiKey = { ...key, ...material, id: context.newId(), createdAt: context.now };
   return accept(next, { apiKeys: [old, next] });
 }

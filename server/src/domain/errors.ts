@@ -1,6 +1,8 @@
 // The catalogue of errors: every code a client can meet, what it means and what to do about it.
 // Data only. HTTP status numbers live in http/problems.ts; the reference page and the OpenAPI document are made from both.
 
+import type { Scope } from './scopes.ts';
+
 export interface ErrorEntry {
   /** A short sentence that is the same at every occurrence. */
   readonly title: string;
@@ -13,7 +15,8 @@ export interface ErrorEntry {
 export const errorCatalogue = {
   malformed_json: {
     title: 'The body is not valid JSON',
-    meaning: 'The request body could not be parsed as JSON in UTF-8, or it holds a forbidden key such as __proto__.',
+    meaning:
+      'The request body could not be parsed as JSON in UTF-8, or it could be read in two ways: a key that is there twice, a number that loses digits, a key such as __proto__.',
     fix: 'Send one JSON object, encoded as UTF-8. The detail says where parsing stopped.',
   },
   malformed_request: {
@@ -87,11 +90,6 @@ export const errorCatalogue = {
       'An archived project takes no new milestones, and those it has cannot be moved or edited. Payments already approved can still be released.',
     fix: "Set the project's status to active first.",
   },
-  limit_reached: {
-    title: 'A limit of the workspace is reached',
-    meaning: 'The workspace already holds as many of these as it may. The detail names the limit.',
-    fix: 'Delete or revoke those no longer needed.',
-  },
   precondition_failed: {
     title: 'The resource has changed since you read it',
     meaning: 'The version in If-Match is not the current one. Nothing was changed.',
@@ -150,4 +148,6 @@ export interface Refusal {
   readonly code: ErrorCode;
   readonly detail: string;
   readonly errors?: readonly FieldError[];
+  /** The scope that the key lacks, with `insufficient_scope`. */
+  readonly scope?: Scope;
 }

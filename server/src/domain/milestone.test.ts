@@ -104,7 +104,7 @@ describe('every status × every status', () => {
 });
 
 describe('approval', () => {
-  test('pays, invoices and posts balanced entries in one decision, and tells of the release last', () => {
+  test('pays, invoices and posts balanced entries in one decision, and tells of the release last (I-2, I-9)', () => {
     const { changes } = accepted(decideMilestoneUpdate({ status: 'approved' }, null, given('submitted'), project, context()));
     const [payment] = changes.payments ?? [];
     const [invoice] = changes.invoices ?? [];

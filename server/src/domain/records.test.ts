@@ -57,7 +57,7 @@ describe('a payment', () => {
     paidAt: null,
   };
 
-  test('is released once: its invoice is paid, its entries move from payable to paid out, its event is told', () => {
+  test('is released once: its invoice is paid, its entries move from payable to paid out, its event is told (I-1, I-8)', () => {
     const { changes, result } = accepted(decideRelease(payment, invoice, context));
     expect(result).toMatchObject({ status: 'released', releasedAt: now });
     expect(changes.invoices).toMatchObject([{ paymentStatus: 'paid', paidAt: now }]);
@@ -217,7 +217,7 @@ describe('a webhook endpoint', () => {
   });
 });
 
-test('the hash of an event depends on each of its fields and on all events before it', () => {
+test('the hash of an event depends on each of its fields and on all events before it (I-6)', () => {
   const event = { workspaceId, seq: 1, id: id(1), createdAt: now, body: '{"event":"x"}' };
   const hash = chainHash(GENESIS_HASH, event).toString('hex');
   const others = [

@@ -65,8 +65,8 @@ function createServe(route: Route, respond: Responder): (exchange: Exchange, adm
 
   function call(exchange: Exchange, key: ApiKey, parts: Omit<RouteRequest<unknown, unknown>, 'caller'>): void {
     const caller: Caller = { workspaceId: key.workspaceId, keyId: key.id, scopes: key.scopes };
-    const { ids, query, body, idempotency, ifMatch } = parts;
-    route.handle({ caller, ids, query, body, idempotency, ifMatch }).then(
+    const { ids, query, body, bodyBytes, idempotency, ifMatch } = parts;
+    route.handle({ caller, ids, query, body, bodyBytes, idempotency, ifMatch }).then(
       (outcome) => finish(exchange, outcome),
       (error: unknown) => respond.fail(exchange, error),
     );
@@ -81,7 +81,7 @@ function createServe(route: Route, respond: Responder): (exchange: Exchange, adm
       exchange.bodyRead = true;
       const checked = check(exchange, read.value);
       if ('refusal' in checked) return respond.refuse(exchange, checked.refusal);
-      call(exchange, key, { ids, query, ...checked });
+      call(exchange, key, { ids, query, bodyBytes: read.bytes, ...checked });
     } catch (error) {
       respond.fail(exchange, error);
     }
@@ -94,7 +94,7 @@ function createServe(route: Route, respond: Responder): (exchange: Exchange, adm
     if (request.headers.host === undefined && request.httpVersion === '1.1') return respond.refuse(exchange, NO_HOST);
     if (route.scope !== null && !key.scopes.includes(route.scope)) {
       const detail = `This key lacks the scope ${route.scope}.`;
-      return respond.refuse(exchange, { code: 'insufficient_scope', detail }, { scope: route.scope });
+      return respond.refuse(exchange, { code: 'insufficient_scope', detail, scope: route.scope });
     }
     const ids = decode(params);
     if (ids === null) return respond.refuse(exchange, ABSENT);
@@ -106,7 +106,7 @@ function createServe(route: Route, respond: Responder): (exchange: Exchange, adm
     }
     const conditions = checkIfMatch(route, request.headers['if-match']);
     if ('refusal' in conditions) return respond.refuse(exchange, conditions.refusal);
-    call(exchange, key, { ids, query: query.value, body: undefined, idempotency: null, ifMatch: conditions.ifMatch });
+    call(exchange, key, { ids, query: query.value, body: undefined, bodyBytes: 0, idempotency: null, ifMatch: conditions.ifMatch });
   };
 }
 
@@ -137,7 +137,7 @@ function checkQuery(route: Route, text: string): { readonly value: unknown } | {
 }
 
 function checkIfMatch(route: Route, header: string | undefined): { readonly ifMatch: number | null } | { readonly refusal: Refusal } {
-  if (header === undefined || route.versioned !== true || route.method === 'GET') return { ifMatch: null };
+  if (header === undefined || route.versioned !== true || route.method !== 'PATCH') return { ifMatch: null };
   const parsed = parseIfMatch(header);
   return 'refusal' in parsed ? parsed : { ifMatch: parsed.version };
 }

@@ -19,6 +19,8 @@ export interface RouteRequest<Query, Body> {
   readonly ids: Readonly<Record<string, Uuid>>;
   readonly query: Query;
   readonly body: Body;
+  /** The length of the body as it was sent. */
+  readonly bodyBytes: number;
   /** Set where the route takes one and the request sent one: the key, and SHA-256 of method, path and the raw JSON with sorted keys. */
   readonly idempotency: { readonly key: string; readonly fingerprint: Buffer } | null;
   /** The version in If-Match, where the route has `versioned` and the request sent one other than `*`. */

@@ -153,9 +153,15 @@ describe('odd requests', () => {
     expect([wrong.statusCode, wrong.headers.allow, wrong.json().code]).toEqual([405, 'GET, HEAD, OPTIONS', 'method_not_allowed']);
     const options = await app.inject({ method: 'OPTIONS', url: '/v1/things' });
     expect([options.statusCode, options.headers.allow, options.body]).toEqual([204, 'POST, OPTIONS', '']);
-    for (const url of ['/', '/v1', '/V1/things', '/v1/things/a/b', '/v2/things']) {
+    for (const url of ['/v1', '/V1/things', '/v1/things/a/b', '/v2/things']) {
       expect((await app.inject({ url })).json(), url).toMatchObject({ code: 'not_found', status: 404 });
     }
+  });
+
+  test('who opens the bare address is led to the reference', async () => {
+    const { app } = startTestServer(routes());
+    const answer = await app.inject({ url: '/' });
+    expect([answer.statusCode, answer.headers.location]).toEqual([302, '/docs']);
   });
 
   test('every answer has a Request-Id of its own, and one sent by the client is not trusted', async () => {

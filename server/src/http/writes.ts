@@ -17,8 +17,13 @@ export interface Writes {
   readonly sealSigningSecret: (secret: string, endpointId: Uuid) => string;
 }
 
+/** What a write takes up while it waits and commits: its rows, and its text once as it came and once in the stored answer. */
+const ROW_BYTES = 4096;
+const BYTES_PER_SENT = 2;
+
 export function envelope<Result>(request: RouteRequest<unknown, unknown>, render: (result: Result) => StoredAnswer): Envelope<Result> {
-  return { workspaceId: request.caller.workspaceId, keyId: request.caller.keyId, idempotency: request.idempotency, render };
+  const { caller, idempotency, bodyBytes } = request;
+  return { workspaceId: caller.workspaceId, keyId: caller.keyId, idempotency, bytes: ROW_BYTES + BYTES_PER_SENT * bodyBytes, render };
 }
 
 export async function submit<Result>(lane: Lane, command: Command<Result>): Promise<Answer | Refusal> {

@@ -5,7 +5,8 @@ import { chmodSync, rmSync } from 'node:fs';
 import { createServer, request, type Server } from 'node:http';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { type OperationName, type Operations, OperatorError, type Progress } from './operations.ts';
+import type { OperationName, Operations, Progress } from './operations.ts';
+import { OperatorError } from './operator-error.ts';
 
 const MAX_REQUEST_BYTES = 64 * 1024;
 /** A Unix socket's path may have 107 characters at most; a longer one is cut silently by the system. */
@@ -65,7 +66,7 @@ export async function serveControlSocket(path: string, operations: Operations, o
   return server;
 }
 
-function perform(operations: Operations, text: string, onProgress: Progress): Promise<unknown> {
+async function perform(operations: Operations, text: string, onProgress: Progress): Promise<unknown> {
   const { operation, input } = JSON.parse(text) as { operation: string; input: unknown };
   if (!Object.hasOwn(operations, operation)) throw new OperatorError(`This server does not know the operation "${operation}".`);
   return operations[operation as OperationName](input, onProgress);
@@ -80,8 +81,10 @@ export function callControlSocket<Name extends OperationName>(
 ): Promise<Awaited<ReturnType<Operations[Name]>> | undefined> {
   return new Promise((done, failed) => {
     const call = request({ socketPath: path, method: 'POST', path: '/' }, (answer) => {
-      let last: Line = { error: 'The server went away before it answered.' };
+      let last: Line = { error: 'The server went away before it answered; look with "tranche keys list" what became of it.' };
       const lines = createInterface({ input: answer });
+      // A server that is killed meanwhile ends the stream with an error; the lines so far, and `close`, come all the same.
+      lines.on('error', () => lines.close());
       lines.on('line', (text) => {
         const line = JSON.parse(text) as Line;
         if (line.progress !== undefined) onProgress(line.progress);
@@ -94,7 +97,7 @@ export function callControlSocket<Name extends OperationName>(
     });
     call.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') done(undefined);
-      else failed(error);
+      else failed(new OperatorError(`The server that holds DATA_DIR cannot be asked at ${path}: ${error.message}.`));
     });
     call.end(JSON.stringify({ operation, input }));
   });

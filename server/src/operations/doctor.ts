@@ -1,10 +1,13 @@
 // Looks at the machine, the configuration and the database, and says what to mend. Changes nothing.
 
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { get, type IncomingMessage } from 'node:http';
+import { dirname, join, resolve } from 'node:path';
 import { pino } from 'pino';
 import { type Config, databaseOptions, readConfig, webhookNetwork } from '../config.ts';
+import { checkEncryptionKey, createCipher, loadEncryptionKey } from '../store/cipher.ts';
 import type { Database } from '../store/database.ts';
+import { DirectoryInUse } from '../store/directory-lock.ts';
 import { readMigrations } from '../store/migrations.ts';
 import { openDatabase } from '../store/open.ts';
 import { controlSocketPath } from './control-socket.ts';
@@ -13,6 +16,8 @@ export interface Finding {
   readonly ok: boolean;
   readonly what: string;
   readonly fix?: string;
+  /** To be mended, but the service runs all the same. */
+  readonly harmless?: true;
 }
 
 /** A clock this far from the database's makes signatures look old to receivers. */
@@ -28,12 +33,11 @@ export async function examine(environment: Readonly<Record<string, string | unde
   } catch (error) {
     return [...findings, { ok: false, what: messageOf(error), fix: 'docs/reference/configuration.md lists every variable.' }];
   }
-  const serving = await findServer(config);
-  findings.push(serving.finding);
-  findings.push(...examineDirectory(config));
-  if (config.DATABASE_URL === undefined && serving.running) {
-    findings.push({ ok: true, what: 'The embedded database is held by the serving process, which answers for it.' });
-  } else findings.push(...(await examineDatabase(config)));
+  findings.push(await examinePort(config));
+  const directory = examineDirectory(config);
+  findings.push(...directory);
+  // What cannot be written cannot be opened either, and one complaint is enough.
+  if (directory.every((finding) => finding.ok || finding.harmless)) findings.push(...(await examineDatabase(config)));
   findings.push({
     ok: true,
     what: `Webhooks go to ${webhookNetwork(config) === 'public' ? 'public addresses only' : 'any address, loopback and private ones too'} (WEBHOOK_NETWORK).`,
@@ -41,23 +45,35 @@ export async function examine(environment: Readonly<Record<string, string | unde
   return findings;
 }
 
-async function findServer(config: Config): Promise<{ running: boolean; finding: Finding }> {
-  const url = `http://${config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST}:${config.PORT}/readyz`;
-  try {
-    const answer = await fetch(url, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) });
-    if (answer.ok) return { running: true, finding: { ok: true, what: `A server answers at ${url} and is ready.` } };
-    const fix = 'Its log says why; if it is not Tranche, choose another PORT.';
-    return { running: true, finding: { ok: false, what: `A server answers ${answer.status} at ${url}.`, fix } };
-  } catch {
-    return { running: false, finding: { ok: true, what: `No server runs at ${config.HOST}:${config.PORT} yet.` } };
-  }
+/** Whether the port is free, ours already, or somebody else's. */
+async function examinePort(config: Config): Promise<Finding> {
+  if (config.PORT === 0) return { ok: true, what: 'PORT 0 picks a free port at each start.' };
+  const place = `${config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST}:${config.PORT}`;
+  const answer = await askReadiness(config);
+  if (answer === 'ECONNREFUSED') return { ok: true, what: `No server runs at ${place} yet.` };
+  if (answer === 'ENOTFOUND' || answer === 'EADDRNOTAVAIL')
+    return { ok: false, what: `HOST ${config.HOST} is not an address of this machine.`, fix: 'Use 127.0.0.1, or 0.0.0.0 for all.' };
+  if (typeof answer === 'string' || !/^req_/.test(String(answer.headers['request-id'] ?? '')))
+    return { ok: false, what: `Something that is not Tranche uses ${place}.`, fix: 'Choose another PORT, or stop what uses it.' };
+  if (answer.statusCode === 200) return { ok: true, what: `A server answers at ${place} and is ready.` };
+  return { ok: false, what: `A server answers ${answer.statusCode} at ${place}: it is not ready.`, fix: 'Its log says why.' };
+}
+
+/** The answer of whatever listens there, or the code of the failure. */
+function askReadiness({ HOST, PORT }: Config): Promise<IncomingMessage | string> {
+  return new Promise((done) => {
+    const call = get({ host: HOST, port: PORT, path: '/readyz', agent: false, signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) });
+    call.on('response', (answer) => done(answer.resume()));
+    call.on('error', (error: NodeJS.ErrnoException) => done(error.code ?? error.message));
+  });
 }
 
 function examineDirectory(config: Config): Finding[] {
   const path = resolve(config.DATA_DIR);
   if (config.DATABASE_URL !== undefined) return [];
-  if (!existsSync(path)) return [{ ok: true, what: `DATA_DIR ${path} will be made at the first start.` }];
+  if (!existsSync(path)) return [examineParent(path)];
   const findings: Finding[] = [];
+  if (!statSync(path).isDirectory()) return [{ ok: false, what: `DATA_DIR ${path} is not a directory.`, fix: 'Choose another DATA_DIR.' }];
   try {
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
     findings.push({ ok: true, what: `DATA_DIR ${path} can be written.` });
@@ -73,6 +89,7 @@ function examineDirectory(config: Config): Finding[] {
       ok: false,
       what: `DATA_DIR ${path} can be entered by other users; the books and the encryption key are in it.`,
       fix: `chmod 700 ${path}`,
+      harmless: true,
     });
   }
   if (controlSocketPath(config.DATA_DIR).length > 107) {
@@ -80,22 +97,41 @@ function examineDirectory(config: Config): Finding[] {
       ok: false,
       what: 'The path of DATA_DIR is too long for a control socket.',
       fix: 'Choose a shorter path, so that "tranche keys" can reach a running server.',
+      harmless: true,
     });
   }
   return findings;
 }
 
+/** Where the data directory is still to be made: whether this user may. */
+function examineParent(path: string): Finding {
+  let parent = dirname(path);
+  while (!existsSync(parent)) parent = dirname(parent);
+  try {
+    accessSync(parent, constants.W_OK | constants.X_OK);
+    return { ok: true, what: `DATA_DIR ${path} will be made at the first start.` };
+  } catch {
+    const fix = 'Make it and give it to the user that runs Tranche, or choose another DATA_DIR.';
+    return { ok: false, what: `DATA_DIR ${path} cannot be made by this user.`, fix };
+  }
+}
+
 async function examineDatabase(config: Config): Promise<Finding[]> {
   const embedded = config.DATABASE_URL === undefined;
-  if (embedded && !existsSync(resolve(config.DATA_DIR))) return [];
+  // To open it would make it.
+  if (embedded && !existsSync(join(resolve(config.DATA_DIR), 'postgres')))
+    return [{ ok: true, what: 'The embedded database will be made at the first start.' }];
   try {
     const database = await openDatabase(databaseOptions(config), pino({ level: 'silent' }));
     try {
-      return await examineOpenDatabase(database, embedded ? 'embedded database' : 'PostgreSQL');
+      const findings = await examineOpenDatabase(database, embedded ? 'embedded database' : 'PostgreSQL');
+      return [...findings, ...(await examineEncryptionKey(database, config))];
     } finally {
       await database.close();
     }
   } catch (error) {
+    if (error instanceof DirectoryInUse)
+      return [{ ok: true, what: 'The embedded database is held by a running process, which answers for it.' }];
     const what = `The ${embedded ? 'embedded database' : 'PostgreSQL database'} cannot be used: ${messageOf(error)}`;
     return [
       {
@@ -133,6 +169,27 @@ async function examineOpenDatabase(database: Database, kind: string): Promise<Fi
         : `${applied} of ${known} migrations are applied; the next start applies the rest.`,
   });
   return findings;
+}
+
+/** Whether the key is the one that the stored secrets were sealed with. Makes none: that is for the first start. */
+async function examineEncryptionKey(database: Database, config: Config): Promise<Finding[]> {
+  const [table] = await database.query<{ found: boolean }>(`select to_regclass('encryption_checks') is not null as found`);
+  const isUsed = table?.found === true && (await database.query('select from encryption_checks')).length > 0;
+  if (!isUsed) return [{ ok: true, what: 'No secret is stored yet; the first start fixes the encryption key.' }];
+  if (config.ENCRYPTION_KEY === undefined && !existsSync(join(resolve(config.DATA_DIR), 'encryption.key'))) {
+    const fix = 'Restore it from a backup, or set ENCRYPTION_KEY to what it held: without it no stored secret can be read.';
+    return [{ ok: false, what: `encryption.key is missing in DATA_DIR ${resolve(config.DATA_DIR)}.`, fix }];
+  }
+  try {
+    const required = config.DATABASE_URL !== undefined;
+    await checkEncryptionKey(
+      database,
+      createCipher(loadEncryptionKey({ encryptionKey: config.ENCRYPTION_KEY, dataDir: config.DATA_DIR, required })),
+    );
+    return [{ ok: true, what: 'The encryption key is the one of this database.' }];
+  } catch (error) {
+    return [{ ok: false, what: messageOf(error), fix: 'Nothing can be served before: stored secrets could not be read.' }];
+  }
 }
 
 function messageOf(error: unknown): string {

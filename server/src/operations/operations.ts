@@ -2,7 +2,7 @@
 // serving process does and is reached over its control socket. Arguments and results are plain JSON.
 
 import { z } from 'zod';
-import type { Command, Envelope, Outcome, StoredAnswer } from '../commands/command.ts';
+import { type Command, type Envelope, type Outcome, ownEnvelope, type StoredAnswer } from '../commands/command.ts';
 import { createApiKey } from '../commands/create-api-key.ts';
 import type { Lane } from '../commands/lane.ts';
 import { revokeApiKey } from '../commands/revoke-api-key.ts';
@@ -12,10 +12,8 @@ import { allScopes } from '../domain/scopes.ts';
 import { apiKeyTable } from '../store/api-keys.ts';
 import type { Database } from '../store/database.ts';
 import { findDefaultWorkspace } from '../store/workspaces.ts';
+import { OperatorError } from './operator-error.ts';
 import { verifyBooks, type WorkspaceReport } from './verify.ts';
-
-/** The operator asked for something that cannot be; the message says what would be right. */
-export class OperatorError extends Error {}
 
 export interface KeyRow {
   readonly id: string;
@@ -48,8 +46,11 @@ export interface OperationServices {
 const workspaceOption = z.string().optional();
 const keyInput = z.strictObject({
   name: z.string().min(1).max(255),
-  scopes: z.array(z.enum(allScopes)).min(1).optional(),
-  expires_at: z.iso.datetime({ offset: true }).optional(),
+  scopes: z
+    .array(z.enum(allScopes, { error: ({ input }) => `"${String(input)}" is none; the scopes are ${allScopes.join(', ')}` }))
+    .min(1)
+    .optional(),
+  expires_at: z.iso.datetime({ offset: true, error: 'must be a time such as 2027-01-31T00:00:00Z' }).optional(),
   workspace: workspaceOption,
 });
 
@@ -70,7 +71,7 @@ export function createOperations({ database, lane, clock, random }: OperationSer
       result = key;
       return { status: 200, headers: {}, body: '' };
     };
-    const outcome: Outcome = await lane.submit(command({ workspaceId, keyId: null, idempotency: null, render }));
+    const outcome: Outcome = await lane.submit(command(ownEnvelope(workspaceId, render)));
     if ('code' in outcome) throw new OperatorError(outcome.detail);
     return result as unknown as ApiKey;
   }
@@ -115,7 +116,7 @@ export function createOperations({ database, lane, clock, random }: OperationSer
 function parse<T>(schema: z.ZodType<T>, input: unknown): T {
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
-  throw new OperatorError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; '));
+  throw new OperatorError(parsed.error.issues.map((issue) => `${String(issue.path[0] ?? 'input')}: ${issue.message}`).join('\n'));
 }
 
 function keyRow(key: ApiKey, now: Date): KeyRow {

@@ -5,6 +5,7 @@ import { chainHash, GENESIS_HASH } from '../domain/event.ts';
 import { encodeId, type Uuid } from '../domain/ids.ts';
 import { formatInvoiceNumber } from '../domain/invoice.ts';
 import {
+  type AuditedEvent,
   type AuditedHead,
   type AuditedInvoice,
   type AuditedPayment,
@@ -16,6 +17,7 @@ import {
   pageOfPayments,
 } from '../store/audit.ts';
 import type { Queryable } from '../store/database.ts';
+import { OperatorError } from './operator-error.ts';
 
 const PAGE = 1_000;
 /** Faults listed for one workspace; the rest is counted. */
@@ -44,6 +46,24 @@ class Faults {
   }
 }
 
+interface NotedHead {
+  readonly workspace: string;
+  readonly seq: number;
+  readonly hash: string;
+}
+
+/** A head that was noted and cannot be looked for must not pass for one that was found. */
+function readNotedHeads(texts: readonly string[], workspaces: readonly string[]): NotedHead[] {
+  return texts.map((text) => {
+    const match = /^(?:(wsp_[0-9a-z]{26}):)?(\d+):([0-9a-f]{64})$/.exec(text);
+    if (match === null) throw new OperatorError(`--expect takes seq:hash or wsp_…:seq:hash, as verify prints it; got "${text}".`);
+    const workspace = match[1] ?? (workspaces.length === 1 ? workspaces[0] : undefined);
+    if (workspace === undefined)
+      throw new OperatorError(`There are ${workspaces.length} workspaces; say which one is meant: --expect wsp_…:${text}`);
+    return { workspace, seq: Number(match[2]), hash: match[3] as string };
+  });
+}
+
 /** `expected` are heads noted earlier, `seq:hash` or `wsp_…:seq:hash`; each must still be in the log. */
 export async function verifyBooks(
   database: Queryable,
@@ -52,17 +72,21 @@ export async function verifyBooks(
 ): Promise<WorkspaceReport[]> {
   const reports: WorkspaceReport[] = [];
   const heads = await listHeads(database);
+  const workspaces = heads.map((head) => encodeId('workspace', head.workspace_id));
+  const noted = readNotedHeads(expected, workspaces);
+  for (const { workspace } of noted)
+    if (!workspaces.includes(workspace)) throw new OperatorError(`${workspace}, of which a head was noted, is not in this database.`);
   for (const head of heads) {
     const workspace = encodeId('workspace', head.workspace_id);
     onProgress(`checking ${workspace} (${head.name}): ${head.event_seq} events, ${head.invoice_number} invoices`);
     const faults = new Faults();
-    const ofThis = expected.flatMap((text) => {
-      const match = /^(?:(wsp_[0-9a-z]{26}):)?(\d+):([0-9a-f]{64})$/.exec(text);
-      if (match === null) throw new Error(`--expect takes seq:hash or wsp_…:seq:hash, as verify prints it; got "${text}"`);
-      const named = match[1] === undefined ? heads.length === 1 : match[1] === workspace;
-      return named ? [{ seq: Number(match[2]), hash: match[3] as string }] : [];
-    });
-    await checkEvents(database, head, ofThis, faults);
+    if (head.event_hash === null) faults.add('the workspace has no head');
+    await checkEvents(
+      database,
+      head,
+      noted.filter((entry) => entry.workspace === workspace),
+      faults,
+    );
     await checkInvoices(database, head, faults);
     const payments = await checkPayments(database, head.workspace_id, faults);
     const milestones = await checkMilestones(database, head.workspace_id, faults);
@@ -71,7 +95,7 @@ export async function verifyBooks(
       workspace,
       name: head.name,
       events: Number(head.event_seq),
-      head: `${head.event_seq}:${head.event_hash.toString('hex')}`,
+      head: `${head.event_seq}:${(head.event_hash ?? GENESIS_HASH).toString('hex')}`,
       invoices: Number(head.invoice_number),
       payments,
       milestones,
@@ -106,6 +130,8 @@ async function checkEvents(
       });
       if (!computed.equals(event.hash))
         faults.add(`event ${seq} (${encodeId('event', event.id)}) does not match its hash: it or one before it was altered`);
+      if (!saysWhatItIs(event))
+        faults.add(`event ${seq} (${encodeId('event', event.id)}) is filed under another kind or project than its body says`);
       // Go on from the stored hash, so that one altered event is one fault and not one for each event after it.
       hash = event.hash;
       const noted = wanted.get(seq);
@@ -116,8 +142,18 @@ async function checkEvents(
     if (page.length < PAGE) break;
   }
   if (seq !== last) faults.add(`the log ends at event ${seq}, its head says ${last}`);
-  if (!hash.equals(head.event_hash)) faults.add('the hash of the last event is not the one in the head');
+  if (head.event_hash !== null && !hash.equals(head.event_hash)) faults.add('the hash of the last event is not the one in the head');
   for (const missing of wanted.keys()) if (missing > 0) faults.add(`event ${missing}, noted earlier, is not in the log: its tail was cut`);
+}
+
+/** The columns beside the body are not in the hash, and lists and subscriptions go by them. */
+function saysWhatItIs({ type, project_id, body }: AuditedEvent): boolean {
+  try {
+    const { event, data } = JSON.parse(body) as { event?: unknown; data?: { projectId?: unknown } };
+    return event === type && data?.projectId === encodeId('project', project_id);
+  } catch {
+    return false;
+  }
 }
 
 async function checkInvoices(database: Queryable, head: AuditedHead, faults: Faults): Promise<void> {
@@ -126,7 +162,8 @@ async function checkInvoices(database: Queryable, head: AuditedHead, faults: Fau
   for (;;) {
     const page = await pageOfInvoices(database, head.workspace_id, number, last, PAGE);
     for (const invoice of page) {
-      if (Number(invoice.number) !== number + 1) faults.add(`invoice number ${formatInvoiceNumber(number + 1)} is missing`);
+      if (Number(invoice.number) === number) faults.add(`invoice number ${formatInvoiceNumber(number)} is there twice`);
+      else if (Number(invoice.number) !== number + 1) faults.add(`invoice number ${formatInvoiceNumber(number + 1)} is missing`);
       number = Number(invoice.number);
       for (const fault of faultsOfInvoice(invoice))
         faults.add(`invoice ${formatInvoiceNumber(number)} (${encodeId('invoice', invoice.id)}) ${fault}`);
@@ -172,6 +209,7 @@ function faultsOfPayment(payment: AuditedPayment): string[] {
     faults.push(`belongs to a milestone that is ${payment.milestone_status ?? 'missing'}, not approved`);
   if (payment.milestone_amount_minor !== payment.amount_minor || payment.milestone_currency !== payment.currency)
     faults.push('differs from its milestone');
+  if (!payment.invoiced) faults.push('has no invoice that names it');
   const postings = new Map<Uuid, bigint>();
   const balances = { receivable: 0n, payable: 0n, paid_out: 0n };
   for (const entry of payment.entries) {
@@ -217,6 +255,7 @@ async function checkCounts(database: Queryable, workspaceId: Uuid, faults: Fault
   same('released payments', counts.events_released, counts.payments_released);
   same('approved milestones', counts.events_approved, counts.milestones_approved);
   same('issued invoices', counts.events_issued, counts.invoices);
+  if (counts.stray_entries > 0n) faults.add(`${counts.stray_entries} ledger entries belong to no payment`);
   if (counts.last_seq !== counts.head_seq) faults.add(`the log holds event ${counts.last_seq} while the head says ${counts.head_seq}`);
   if (counts.last_number !== counts.head_number)
     faults.add(`invoice ${counts.last_number} exists while the head says ${counts.head_number}`);

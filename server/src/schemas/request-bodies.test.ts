@@ -167,7 +167,7 @@ describe('request bodies', () => {
     expect(milestoneUpdate.safeParse(body).success).toBe(false);
   });
 
-  test('money is a bigint and a currency is upper case from the schema on', () => {
+  test('money is a bigint and a currency is upper case from the schema on (I-10)', () => {
     expect(milestoneCreate.parse({ title: 'x', amount: 150_000, currency: 'eur' })).toEqual({
       title: 'x',
       amount: 150_000n,

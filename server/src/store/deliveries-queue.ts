@@ -13,6 +13,8 @@ const MAX_CANCELLED = 1_000;
 export interface ClaimOptions {
   /** Deliveries to claim at most. */
   readonly limit: number;
+  /** How many of those may go to endpoints that have attempts under way already, or take several at once. All of them by default. */
+  readonly shared?: number;
   /** Attempts under way to one endpoint at most, those of `inFlight` included. */
   readonly perEndpoint: number;
   /** Attempts that this process has under way, by endpoint. */
@@ -69,7 +71,7 @@ const claimText = `
       order by workspace_id, endpoint_id, next_attempt_at limit 1) n
   ), endpoint as (
     select w.workspace_id, w.endpoint_id, w.due_at, e.url, e.secrets, e.status = 'enabled' and e.deleted_at is null as is_open,
-      $3::integer - coalesce(b.attempts, 0) as room
+      $3::integer - coalesce(b.attempts, 0) as room, coalesce(b.attempts, 0) as busy
     from waiting w
     join webhook_endpoints e on e.workspace_id = w.workspace_id and e.id = w.endpoint_id
     left join json_to_recordset($4) as b(endpoint_id uuid, attempts integer) on b.endpoint_id = w.endpoint_id
@@ -83,14 +85,18 @@ const claimText = `
         limit ${MAX_CANCELLED} for update skip locked) x
       where not e.is_open limit ${MAX_CANCELLED}) x
     where d.workspace_id = x.workspace_id and d.id = x.id
-  ), chosen as (
-    select d.workspace_id, d.id, d.due_at, e.url, e.secrets
-    from (select * from endpoint where is_open and room > 0 and due_at <= $1 order by due_at limit $2) e
+  ), candidate as (
+    select d.*, e.url, e.secrets,
+      e.busy + row_number() over (partition by d.workspace_id, d.endpoint_id order by d.due_at, d.id) as turn
+    from (select * from endpoint where is_open and room > 0 and due_at <= $1 order by busy, due_at limit $2) e
     cross join lateral (
-      select workspace_id, id, next_attempt_at as due_at from deliveries
+      select workspace_id, endpoint_id, id, next_attempt_at as due_at from deliveries
       where status = 'pending' and workspace_id = e.workspace_id and endpoint_id = e.endpoint_id and next_attempt_at <= $1
       order by next_attempt_at, id limit e.room for update skip locked) d
-    order by d.due_at, d.id limit $2
+  ), chosen as (
+    select * from (select c.*, row_number() over (order by turn, due_at, id) as place from candidate c) c
+    where turn = 1 or place <= $7
+    order by place limit $2
   ), claimed as (
     update deliveries d set next_attempt_at = $5, lease_token = $6
     from chosen c where d.workspace_id = c.workspace_id and d.id = c.id
@@ -100,13 +106,17 @@ const claimText = `
   from claimed c join events e on e.workspace_id = c.workspace_id and e.seq = c.event_seq
   order by c.due_at, c.id`;
 
-/** Claims deliveries that are due, longest due first, and cancels those whose endpoint takes none any more. One statement. */
+/**
+ * Claims deliveries that are due and cancels those whose endpoint takes none any more. One statement. Endpoints take turns, those with
+ * the fewest attempts under way first, and within one the longest due first; the last places go only to endpoints with none under way,
+ * so that receivers that hang cannot hold them all.
+ */
 export async function claimDue(database: Queryable, options: ClaimOptions): Promise<ClaimedDelivery[]> {
-  const { limit, perEndpoint, inFlight, leaseMs, now } = options;
+  const { limit, shared = limit, perEndpoint, inFlight, leaseMs, now } = options;
   const leaseToken = options.newToken();
   const busy = [...inFlight].map(([endpointId, attempts]) => ({ endpoint_id: endpointId, attempts }));
   const leaseEnds = new Date(now.getTime() + leaseMs);
-  const rows = await database.query<ClaimedRow>(claimText, [now, limit, perEndpoint, JSON.stringify(busy), leaseEnds, leaseToken]);
+  const rows = await database.query<ClaimedRow>(claimText, [now, limit, perEndpoint, JSON.stringify(busy), leaseEnds, leaseToken, shared]);
   return rows.map((row) => ({
     workspaceId: row.workspace_id,
     id: row.id,

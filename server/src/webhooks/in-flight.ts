@@ -13,10 +13,18 @@ const MAX_RESULTS = 100;
 /** Results that cannot be written are tried again so often, then let go: their leases end and the deliveries are made again. */
 const RECORD_TRIES = 30;
 
+/** An endpoint whose address answered that it wants no more; another address of it is not meant. */
+export interface GoneEndpoint {
+  readonly workspaceId: Uuid;
+  readonly endpointId: Uuid;
+  readonly url: string;
+  readonly reason: string;
+}
+
 export interface InFlightOptions {
   readonly database: Database;
   readonly deliver: Deliver;
-  readonly disableEndpoint: (workspaceId: Uuid, endpointId: Uuid, reason: string) => Promise<void>;
+  readonly disableEndpoint: (gone: GoneEndpoint) => Promise<void>;
   readonly log: Log;
   /** Before another try at writing results. */
   readonly pauseMs: number;
@@ -52,7 +60,12 @@ export function createInFlight({ database, deliver, disableEndpoint, log, pauseM
 
   async function disable(delivery: ClaimedDelivery): Promise<void> {
     try {
-      await disableEndpoint(delivery.workspaceId, delivery.endpoint.id, 'The endpoint answered 410 Gone.');
+      await disableEndpoint({
+        workspaceId: delivery.workspaceId,
+        endpointId: delivery.endpoint.id,
+        url: delivery.endpoint.url,
+        reason: 'The endpoint answered 410 Gone.',
+      });
     } catch (error) {
       // Nothing is lost: the next webhook to this endpoint gets the same answer.
       log.error({ err: error, endpointId: delivery.endpoint.id }, 'webhook endpoint that is gone could not be disabled');

@@ -7,17 +7,19 @@ import type { Database } from '../store/database.ts';
 import { claimDue } from '../store/deliveries-queue.ts';
 import { createBell } from './bell.ts';
 import { createDeliver, type DeliverOptions } from './deliver.ts';
-import { createInFlight } from './in-flight.ts';
+import { createInFlight, type GoneEndpoint } from './in-flight.ts';
 import { SEND_TIMEOUT_MS } from './safe-fetch.ts';
 import { createSpread, EVENTS_CHANNEL } from './spread.ts';
 
 /** Between two passes, so that what is committed in quick succession is handled together. */
+/** What of the places endpoints share; the rest is kept for endpoints that have no attempt under way. */
+const SHARED_SHARE = 0.75;
 const PASS_PAUSE_MS = 10;
 
 export interface DeliveryWorkerOptions extends DeliverOptions {
   readonly database: Database;
   /** Disables an endpoint that answered 410. */
-  readonly disableEndpoint: (workspaceId: Uuid, endpointId: Uuid, reason: string) => Promise<void>;
+  readonly disableEndpoint: (gone: GoneEndpoint) => Promise<void>;
   readonly newId: () => Uuid;
   /** Attempts under way at once, to all endpoints together. */
   readonly concurrency?: number;
@@ -73,6 +75,7 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWo
   });
   const stopping = new AbortController();
   let waiters: Waiter[] = [];
+  let lookedAtAllAt = 0;
   let lastRunAt: Date | null = null;
   let lastError: string | null = null;
   let loop: Promise<void> | null = null;
@@ -89,6 +92,7 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWo
     if (room <= 0) return 0;
     const claimed = await claimDue(database, {
       limit: room,
+      shared: Math.max(0, Math.ceil(concurrency * SHARED_SHARE) - inFlight.size),
       perEndpoint,
       inFlight: inFlight.byEndpoint,
       leaseMs,
@@ -129,7 +133,12 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWo
         await pause(errorPauseMs, undefined, { signal: stopping.signal }).catch(() => {});
       }
       await pause(PASS_PAUSE_MS);
-      if (!isBusy && !(await bell.wait(pollMs))) spread.lookAtAll();
+      if (!isBusy) await bell.wait(pollMs);
+      // By the clock and not by silence: a lost notification is made up for even while others keep arriving.
+      if (now().getTime() - lookedAtAllAt >= pollMs) {
+        lookedAtAllAt = now().getTime();
+        spread.lookAtAll();
+      }
     }
   }
 

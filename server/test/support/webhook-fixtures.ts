@@ -15,6 +15,7 @@ import type { Database } from '../../src/store/database.ts';
 import { eventTable } from '../../src/store/events.ts';
 import { insertRows } from '../../src/store/tables.ts';
 import { webhookEndpointTable } from '../../src/store/webhook-endpoints.ts';
+import type { GoneEndpoint } from '../../src/webhooks/in-flight.ts';
 import { createSafeFetch } from '../../src/webhooks/safe-fetch.ts';
 import { makeSigningSecret } from '../../src/webhooks/sign.ts';
 import { createDeliveryWorker, type DeliveryWorker, type DeliveryWorkerOptions } from '../../src/webhooks/worker.ts';
@@ -99,8 +100,8 @@ export async function addEndpoint(
   return { id, secret };
 }
 
-export function disableEndpoint(database: Database): (workspaceId: Uuid, endpointId: Uuid, reason: string) => Promise<void> {
-  return async (workspaceId, endpointId, reason) => {
+export function disableEndpoint(database: Database): (gone: GoneEndpoint) => Promise<void> {
+  return async ({ workspaceId, endpointId, reason }) => {
     await database.query(`update webhook_endpoints set status = 'disabled', disabled_reason = $3 where workspace_id = $1 and id = $2`, [
       workspaceId,
       endpointId,

@@ -12,8 +12,10 @@ import { judgeUnmatched } from './unmatched.ts';
 export interface ClientError extends Error {
   readonly code?: string;
   readonly reason?: string;
-  /** The bytes that could not be read: a Buffer, although the framework's types say otherwise. */
+  /** The bytes that could not be read: a Buffer, although the framework's types say otherwise. It may begin with requests that could. */
   readonly rawPacket?: unknown;
+  /** How far into the packet the parser came. */
+  readonly bytesParsed?: number;
 }
 
 /** Node keeps the response that is under way on the socket here; writing into the middle of it would corrupt it. */
@@ -39,7 +41,8 @@ function refusalOf(error: ClientError): Refusal {
 function refuseMethod(error: ClientError, paths: PathTable): { refusal: Refusal; context: ProblemContext } | null {
   if (error.code !== 'HPE_INVALID_METHOD' || !Buffer.isBuffer(error.rawPacket)) return null;
   const line = /^([!#$%&'*+.^_`|~\w-]{1,64}) (\S{1,8192}) HTTP\/1\.[01]\r?\n/.exec(error.rawPacket.toString('latin1', 0, 8300));
-  if (line === null) return null;
+  // Further on in the packet the parser stumbled over what follows a request, and not over this line.
+  if (line === null || (error.bytesParsed ?? 0) > (line[1] as string).length) return null;
   const { allow, refusal } = judgeUnmatched(paths, line[1] as string, line[2] as string);
   return refusal === null ? null : { refusal, context: allow === null ? {} : { allow } };
 }
@@ -62,8 +65,13 @@ function writeProblem(socket: Duplex, refusal: Refusal, requestId: string, conte
 }
 
 export function createClientErrorHandler(paths: PathTable, requestId: () => string): (error: ClientError, socket: Duplex) => void {
-  return (error, socket) => {
+  return function answer(error, socket) {
     const busy = (socket as BusySocket)._httpMessage;
+    if (busy?.req.complete === true && !socket.destroyed) {
+      // What came before on this connection was read whole and gets its own answer first; ours would be taken for it.
+      busy.once('close', () => answer(error, socket));
+      return;
+    }
     if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable || (busy?.headersSent ?? false)) {
       socket.destroy();
       return;

@@ -20,6 +20,12 @@ function decode(text: string): string | null {
   }
 }
 
+const unknownParameter = (name: string): FieldError => ({
+  pointer: `query/${name}`,
+  code: 'unknown_parameter',
+  message: `There is no query parameter "${name}" here; remove it.`,
+});
+
 /** Names and values of a query string. `metadata[key]` arrives under exactly that name. */
 export function parseQuery(text: string): { readonly query: RawQuery } | { readonly refusal: Refusal } {
   const query: RawQuery = Object.create(null);
@@ -37,6 +43,8 @@ export function parseQuery(text: string): { readonly query: RawQuery } | { reado
     if (textProblem(name, true) !== null) {
       errors.push({ pointer: 'query', code: 'control_character', message: 'The name of a parameter must not hold control characters.' });
     } else if (problem !== null) errors.push({ pointer, ...problem });
+    // No object schema can refuse this name: what is built with it has no such property of its own.
+    else if (name === '__proto__') errors.push(unknownParameter(name));
     else if (name in query) errors.push({ pointer, code: 'repeated_parameter', message: 'Must be given only once.' });
     else query[name] = value;
   }
@@ -47,10 +55,6 @@ export function parseQuery(text: string): { readonly query: RawQuery } | { reado
 export function refuseQuery(text: string): Refusal | null {
   const parsed = parseQuery(text);
   if ('refusal' in parsed) return parsed.refusal;
-  const errors = Object.keys(parsed.query).map((name) => ({
-    pointer: `query/${name}`,
-    code: 'unknown_parameter',
-    message: `There is no query parameter "${name}" here; remove it.`,
-  }));
+  const errors = Object.keys(parsed.query).map(unknownParameter);
   return errors.length > 0 ? validationFailed(errors) : null;
 }

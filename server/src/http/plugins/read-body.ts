@@ -5,12 +5,13 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Refusal } from '../../domain/errors.ts';
 import { checkRawBody } from '../validation.ts';
+import { jsonTextProblem } from './json-text.ts';
 
 /** 1 MiB: a hundred milestones with all their fields fit several times. */
 export const MAX_BODY_BYTES = 1024 * 1024;
 
-/** `value` is undefined where the body was empty. */
-export type BodyOutcome = { readonly value: unknown } | { readonly refusal: Refusal };
+/** `value` is undefined where the body was empty; `bytes` is how long it was. */
+export type BodyOutcome = { readonly value: unknown; readonly bytes: number } | { readonly refusal: Refusal };
 
 const refuse = (code: Refusal['code'], detail: string): { readonly refusal: Refusal } => ({ refusal: { code, detail } });
 const tooLarge = () => refuse('body_too_large', `The body is larger than ${MAX_BODY_BYTES} bytes.`);
@@ -53,12 +54,12 @@ function announcesBody(request: IncomingMessage): boolean {
 
 /** Resolves with null when the client went away: there is nobody to answer. */
 export function readBody(request: IncomingMessage, response: ServerResponse): Promise<BodyOutcome | null> | BodyOutcome {
-  if (!announcesBody(request)) return { value: undefined };
+  if (!announcesBody(request)) return { value: undefined, bytes: 0 };
   const refusal = refuseHeaders(request);
   if (refusal !== null) return refusal;
   // Only now, with the key and the headers in order, is a client that asked for it told to go on.
   if (request.headers.expect !== undefined) response.writeContinue();
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
     const onData = (chunk: Buffer): void => {
@@ -66,7 +67,14 @@ export function readBody(request: IncomingMessage, response: ServerResponse): Pr
       if (length > MAX_BODY_BYTES) settle(tooLarge());
       else chunks.push(chunk);
     };
-    const onEnd = (): void => settle(parseBody(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, length)));
+    const onEnd = (): void => {
+      try {
+        settle(parseBody(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, length)));
+      } catch (error) {
+        // A defect of ours. Thrown from a listener it would end the process; rejected, it is this request's 500.
+        reject(error);
+      }
+    };
     const onGone = (): void => settle(null);
     const settle = (outcome: BodyOutcome | null): void => {
       request.off('data', onData).off('end', onEnd).off('close', onGone);
@@ -78,16 +86,19 @@ export function readBody(request: IncomingMessage, response: ServerResponse): Pr
 }
 
 function parseBody(bytes: Buffer): BodyOutcome {
-  if (bytes.length === 0) return { value: undefined };
+  if (bytes.length === 0) return { value: undefined, bytes: 0 };
   if (!isUtf8(bytes)) return refuse('malformed_json', 'The body is not UTF-8.');
+  const text = bytes.toString('utf8', startsWithMark(bytes) ? 3 : 0);
   let value: unknown;
   try {
-    value = JSON.parse(bytes.toString('utf8', startsWithMark(bytes) ? 3 : 0));
+    value = JSON.parse(text);
   } catch (error) {
     return refuse('malformed_json', `The body is not JSON: ${error instanceof Error ? error.message : 'it cannot be parsed'}.`);
   }
+  const problem = jsonTextProblem(text);
+  if (problem !== null) return refuse('malformed_json', `The body is ambiguous: ${problem}.`);
   const refusal = checkRawBody(value);
-  return refusal === null ? { value } : { refusal };
+  return refusal === null ? { value, bytes: bytes.length } : { refusal };
 }
 
 /** A byte order mark: not JSON, but some editors and shells write one and mean no harm (RFC 8259 §8.1 lets a parser skip it). */

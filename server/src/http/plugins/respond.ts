@@ -92,7 +92,8 @@ export function createResponder({ log, rateLimitPolicy, isDraining }: ResponderO
 
   function refuse(exchange: Exchange, refusal: Refusal, context?: ProblemContext): void {
     const text = JSON.stringify(toProblem(refusal, exchange.requestId));
-    write(exchange, problemStatus[refusal.code], PROBLEM_CONTENT_TYPE, text, problemHeaders(refusal.code, context));
+    const headers = problemHeaders(refusal.code, refusal.scope === undefined ? context : { ...context, scope: refusal.scope });
+    write(exchange, problemStatus[refusal.code], PROBLEM_CONTENT_TYPE, text, headers);
     if (problemStatus[refusal.code] >= 500) log.error({ request_id: exchange.requestId, code: refusal.code }, refusal.detail);
   }
 

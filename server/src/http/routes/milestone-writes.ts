@@ -101,7 +101,9 @@ export function milestoneWriteRoutes({ lane }: Writes): Route[] {
       async handle(request) {
         const update = updateOf(request.body);
         const missing = scopesForMilestoneUpdate(update).find((scope) => !request.caller.scopes.includes(scope));
-        if (missing !== undefined) return { code: 'insufficient_scope', detail: `This change needs a key with the scope ${missing}.` };
+        if (missing !== undefined) {
+          return { code: 'insufficient_scope', detail: `This change needs a key with the scope ${missing}.`, scope: missing };
+        }
         return submit(lane, updateMilestone(envelope(request, updated), request.ids.id as string, update, request.ifMatch));
       },
     }),

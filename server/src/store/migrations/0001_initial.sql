@@ -136,19 +136,53 @@ create table events (
 );
 create unique index events_by_id on events (workspace_id, id);
 
--- Rows of the books are never changed: the database itself refuses, whoever asks.
+-- Rows of the log and the ledger are never changed, and no row of the books ever goes: the database itself refuses, whoever asks.
 create function refuse_change() returns trigger language plpgsql as $$
 begin
-  raise exception '% is append-only: % is refused', tg_table_name, tg_op using errcode = 'restrict_violation';
+  raise exception 'the rows of % are kept as they are: % is refused', tg_table_name, tg_op using errcode = 'restrict_violation';
 end $$;
 create trigger ledger_entries_append_only before update or delete or truncate on ledger_entries
   for each statement execute function refuse_change();
 create trigger events_append_only before update or delete or truncate on events
   for each statement execute function refuse_change();
+create trigger projects_kept before delete or truncate on projects for each statement execute function refuse_change();
+create trigger milestones_kept before delete or truncate on milestones for each statement execute function refuse_change();
+create trigger invoices_kept before delete or truncate on invoices for each statement execute function refuse_change();
+create trigger payments_kept before delete or truncate on payments for each statement execute function refuse_change();
+
+-- What identifies a payment or an invoice, and how much it is, stays as issued. A column list is looked at once a statement.
+create trigger payments_fixed
+  before update of workspace_id, id, project_id, milestone_id, invoice_id, client_id, payee_id, amount_minor, currency, created_at on payments
+  for each statement execute function refuse_change();
+create trigger invoices_fixed
+  before update of workspace_id, id, number, project_id, milestone_id, payment_id, client_id, lines, subtotal_minor, tax_minor, total_minor,
+    currency, created_at on invoices
+  for each statement execute function refuse_change();
+
+-- A released payment and a paid invoice are never rewritten. Checked once a statement.
+create function refuse_rewriting_payments() returns trigger language plpgsql as $$
+begin
+  if exists (select from before where status = 'released') then
+    raise exception 'a released payment is never rewritten' using errcode = 'restrict_violation';
+  end if;
+  return null;
+end $$;
+create trigger payments_settled after update on payments
+  referencing old table as before for each statement execute function refuse_rewriting_payments();
+
+create function refuse_rewriting_invoices() returns trigger language plpgsql as $$
+begin
+  if exists (select from before where payment_status = 'paid') then
+    raise exception 'a paid invoice is never rewritten' using errcode = 'restrict_violation';
+  end if;
+  return null;
+end $$;
+create trigger invoices_settled after update on invoices
+  referencing old table as before for each statement execute function refuse_rewriting_invoices();
 
 -- Links of the books are checked once a statement, over all rows it added, and not once a row as a foreign key does: on the
 -- road of an approval that is a fifth of the cost, and writes no lock into the parents. The check is the same or stricter:
--- a parent of the same workspace, project and milestone. Parents are never deleted, and updates leave links alone.
+-- a parent of the same workspace, project and milestone. Parents are never deleted and links never updated: refused above.
 create function refuse_unlinked_invoices() returns trigger language plpgsql as $$
 begin
   if exists (select from added a where not exists (

@@ -1,0 +1,139 @@
+// More writes than can be carried out: the surplus is refused at once and truly, what was accepted is done, and others are not held up.
+// Another connection holds a workspace's lock, as a process that has stopped in the middle of a commit would.
+
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { laneLimits } from '../src/commands/lane.ts';
+import type { Uuid } from '../src/domain/ids.ts';
+import { type CallResult, openTestApp, type TestApp } from './support/app.ts';
+import { testDatabases } from './support/databases.ts';
+import { postgresUrl } from './support/postgres-server.ts';
+import { until } from './support/webhook-fixtures.ts';
+
+const postgres = testDatabases.find(({ name }) => name === 'PostgreSQL');
+const available = postgres?.available === true;
+
+interface Held {
+  release(): Promise<void>;
+}
+
+/** Locks a workspace's head on a connection beside the service's own. */
+async function holdHead(app: TestApp, workspaceId: Uuid): Promise<Held> {
+  const [at] = await app.database.query<{ port: number; name: string }>('select inet_server_port() as port, current_database() as name');
+  const client = new pg.Client({ connectionString: postgresUrl(at?.port as number, at?.name) });
+  client.on('error', () => undefined);
+  await client.connect();
+  onTestFinished(() => client.end());
+  await client.query('begin');
+  await client.query('select from workspace_heads where workspace_id = $1 for update', [workspaceId]);
+  return {
+    async release() {
+      await client.query('commit');
+    },
+  };
+}
+
+const project = (clientId: string, filler = ''): object => ({ name: 'p', client_id: clientId, metadata: filler === '' ? {} : { filler } });
+
+/** Sends so many writes at once; `refused` fills up while the others wait. */
+function send(app: TestApp, count: number, key: string, body: (i: number) => object) {
+  const answers: CallResult[] = [];
+  const all = Promise.all(
+    Array.from({ length: count }, async (_, i) => {
+      const answer = await app.call('POST', '/v1/projects', { key, body: body(i) });
+      answers.push(answer);
+    }),
+  );
+  return { answers, all };
+}
+
+describe.skipIf(!available)(`a workspace whose lock another process holds${available ? '' : ` (skipped: ${postgres?.reason})`}`, () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await openTestApp({ database: 'PostgreSQL' });
+  });
+  afterAll(() => app.stop());
+
+  test('does not hold up another workspace, and its own writes are carried out once the lock is free', async () => {
+    const [locked, other] = [await app.addWorkspace(), await app.addWorkspace()];
+    const held = await holdHead(app, locked.id);
+    const waiting = send(app, 20, locked.key, (i) => project(`c${i}`));
+    // One after the other, so that several batches run while the lock is held and waited for.
+    const begun = performance.now();
+    for (let i = 0; i < 50; i++) await app.ok('POST', '/v1/projects', { key: other.key, body: project(`c${i}`) });
+    expect(performance.now() - begun).toBeLessThan(4_000);
+    expect(waiting.answers).toEqual([]);
+    await held.release();
+    await waiting.all;
+    expect(new Set(waiting.answers.map((answer) => answer.status))).toEqual(new Set([201]));
+    expect((await app.ok('GET', '/v1/projects?limit=100', { key: locked.key })).data).toHaveLength(20);
+    expect(await app.faults()).toEqual([]);
+  });
+
+  test('several such workspaces hold up nobody either', async () => {
+    const many = await Promise.all(Array.from({ length: 6 }, () => app.addWorkspace()));
+    const [first, second, ...free] = many as [{ id: Uuid; key: string }, { id: Uuid; key: string }, ...{ id: Uuid; key: string }[]];
+    const locks = [await holdHead(app, first.id), await holdHead(app, second.id)];
+    const waiting = [first, second].map(({ key }) => send(app, 5, key, (i) => project(`c${i}`)));
+    for (let i = 0; i < 10; i++) await Promise.all(free.map(({ key }) => app.ok('POST', '/v1/projects', { key, body: project(`c${i}`) })));
+    expect(waiting.flatMap(({ answers }) => answers)).toEqual([]);
+    for (const lock of locks) await lock.release();
+    await Promise.all(waiting.map(({ all }) => all));
+    expect(new Set(waiting.flatMap(({ answers }) => answers).map((answer) => answer.status))).toEqual(new Set([201]));
+  });
+
+  test('queues so many writes and refuses the surplus at once; a full workspace leaves room for the others', async () => {
+    const [locked, other] = [await app.addWorkspace(), await app.addWorkspace()];
+    const surplus = 300;
+    const held = await holdHead(app, locked.id);
+    const room = laneLimits.queuedOfWorkspace + laneLimits.batchCommands;
+    const { answers, all } = send(app, room + surplus, locked.key, (i) => project(`c${i}`));
+    await until(() => answers.length >= surplus);
+    await app.ok('POST', '/v1/projects', { key: other.key, body: project('meanwhile') });
+    for (const answer of answers) {
+      expect([answer.status, answer.body.code]).toEqual([503, 'overloaded']);
+      expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+    }
+    const refused = answers.length;
+    await held.release();
+    await all;
+    const accepted = answers.slice(refused);
+    expect(new Set(accepted.map((answer) => answer.status))).toEqual(new Set([201]));
+    // The batch that is waiting for the lock has left the queue, so it comes on top, if it had been taken by then.
+    expect(accepted.length).toBeGreaterThanOrEqual(laneLimits.queuedOfWorkspace);
+    expect(accepted.length).toBeLessThanOrEqual(room);
+    const rows = await app.database.query<{ n: bigint }>('select count(*) as n from projects where workspace_id = $1', [locked.id]);
+    expect(rows).toEqual([{ n: BigInt(accepted.length) }]);
+    expect(await app.faults()).toEqual([]);
+  });
+
+  test('queues a bounded number of bytes, however large the bodies', async () => {
+    const locked = await app.addWorkspace();
+    const held = await holdHead(app, locked.id);
+    const large = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`key${i}`, 'x'.repeat(500)]));
+    const milestones = Array.from({ length: 40 }, (_, i) => ({ title: `m${i}`, amount: 1, metadata: large }));
+    const bytes = JSON.stringify(milestones).length;
+    const count = Math.ceil((1.5 * laneLimits.queuedBytesOfWorkspace) / bytes);
+    expect(bytes).toBeGreaterThan(500_000);
+    const { answers, all } = send(app, count, locked.key, (i) => ({ name: 'p', client_id: `c${i}`, milestones }));
+    await until(() => answers.length >= count / 4);
+    expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([503]));
+    const refused = answers.length;
+    await held.release();
+    await all;
+    expect(new Set(answers.slice(refused).map((answer) => answer.status))).toEqual(new Set([201]));
+    expect((count - refused) * bytes).toBeLessThan(laneLimits.queuedBytesOfWorkspace + laneLimits.batchBytes + 2 * bytes);
+  }, 60_000);
+
+  test('that stays locked: its writes are refused as 503 with nothing changed, and the next ones work', async () => {
+    const locked = await app.addWorkspace();
+    const held = await holdHead(app, locked.id);
+    const headers = { 'idempotency-key': 'locked-out' };
+    const answer = await app.call('POST', '/v1/projects', { key: locked.key, body: project('c'), headers });
+    expect([answer.status, answer.body.code]).toEqual([503, 'overloaded']);
+    await held.release();
+    expect((await app.ok('GET', '/v1/projects', { key: locked.key })).data).toEqual([]);
+    const again = await app.call('POST', '/v1/projects', { key: locked.key, body: project('c'), headers });
+    expect([again.status, again.headers['idempotent-replayed']]).toEqual([201, undefined]);
+  });
+});

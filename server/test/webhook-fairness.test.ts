@@ -1,0 +1,55 @@
+// What must not happen to webhooks, after it did once: receivers that hang hold every place, or a lost notification is never made up for.
+
+import { expect, test } from 'vitest';
+import type { Database } from '../src/store/database.ts';
+import { EVENTS_CHANNEL } from '../src/webhooks/spread.ts';
+import { addEndpoint, addEvents, addWorkspace, onEachDatabase, openReceiver, startWorker, until } from './support/webhook-fixtures.ts';
+
+onEachDatabase('webhook fairness', (database) => {
+  test('receivers that hang and have a long backlog do not keep another workspace from being told', async () => {
+    const [busy, quiet] = [await addWorkspace(database()), await addWorkspace(database())];
+    for (let i = 0; i < 3; i++) await addEndpoint(database(), busy, { url: (await openReceiver(() => {})).url });
+    const healthy = await openReceiver();
+    await addEvents(database(), busy, Array(40).fill('project.created'));
+    const worker = await startWorker(database(), { concurrency: 20, perEndpoint: 8, drainMs: 1 });
+    // Every place that endpoints share is taken by the three.
+    await until(() => worker.status().inFlight === 15);
+    await addEndpoint(database(), quiet, { url: healthy.url });
+    await addEvents(database(), quiet, Array(25).fill('project.created'));
+    await database().notify(EVENTS_CHANNEL, quiet);
+    await until(() => healthy.received.length === 25);
+  });
+
+  test('an event whose notification was lost is delivered while notifications of others keep coming', async () => {
+    const [loud, unheard] = [await addWorkspace(database()), await addWorkspace(database())];
+    const [listener, receiver] = [await openReceiver(), await openReceiver()];
+    await addEndpoint(database(), loud, { url: listener.url });
+    await addEndpoint(database(), unheard, { url: receiver.url });
+    let hear: ((payload: string) => void) | undefined;
+    const listen: Database['listen'] = async (_channel, onNotify) => {
+      hear = onNotify;
+      return async () => {};
+    };
+    await startWorker(proxied(database(), listen), { pollMs: 200 });
+    await until(() => hear !== undefined);
+    const ringing = setInterval(() => hear?.(loud), 20);
+    try {
+      await addEvents(database(), unheard, ['project.created']);
+      await until(() => receiver.received.length === 1);
+    } finally {
+      clearInterval(ringing);
+    }
+    expect(listener.received).toHaveLength(0);
+  });
+});
+
+/** The database with another `listen`; private fields forbid to inherit, so every other call is bound to the real one. */
+function proxied(real: Database, listen: Database['listen']): Database {
+  return new Proxy(real, {
+    get(target, name) {
+      if (name === 'listen') return listen;
+      const value = Reflect.get(target, name, target) as unknown;
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
