@@ -176,7 +176,26 @@ const damages: readonly Damage[] = [
       `insert into ledger_entries select workspace_id, gen_random_uuid(), line, account, project_id, gen_random_uuid(), currency, amount_minor, created_at
        from ledger_entries where workspace_id = $w and payment_id = ${third}`,
     ],
-    faults: [/^2 ledger entries belong to no payment$/],
+    faults: [/^2 ledger entries belong to no payment of their project$/],
+  },
+  {
+    what: 'the entries of a payment were moved to another project',
+    sql: [`update ledger_entries set project_id = gen_random_uuid() where workspace_id = $w and payment_id = ${third}`],
+    faults: [/^2 ledger entries belong to no payment of their project$/],
+  },
+  {
+    what: 'every row of one approval was multiplied alike, and only the log still knows',
+    sql: [
+      `update milestones set amount_minor = amount_minor * 10 where workspace_id = $w and id = (select milestone_id from payments where workspace_id = $w and id = ${third})`,
+      `update payments set amount_minor = amount_minor * 10 where workspace_id = $w and id = ${third}`,
+      `update ledger_entries set amount_minor = amount_minor * 10 where workspace_id = $w and payment_id = ${third}`,
+      `update invoices set subtotal_minor = 1500000, total_minor = 1500000, lines = jsonb_set(lines, '{0,amount_minor}', '"1500000"') where ${thirdInvoice}`,
+    ],
+    faults: [
+      /^event \d+ says milestone.approved of mil_\w+ over 150000 USD; the books say 1500000 USD$/,
+      /^event \d+ says invoice.issued of mil_\w+ over 150000 USD; the books say 1500000 USD$/,
+      /^event \d+ says payment.released of mil_\w+ over 150000 USD; the books say 1500000 USD$/,
+    ],
   },
   {
     what: 'an approved milestone has no payment',

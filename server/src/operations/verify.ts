@@ -18,6 +18,7 @@ import {
 } from '../store/audit.ts';
 import type { Queryable } from '../store/database.ts';
 import { OperatorError } from './operator-error.ts';
+import { faultsOfTold } from './verify-told.ts';
 
 const PAGE = 1_000;
 /** Faults listed for one workspace; the rest is counted. */
@@ -36,6 +37,9 @@ export interface WorkspaceReport {
   readonly faults: readonly string[];
   readonly faultsInAll: number;
 }
+
+/** The embedded database answers without leaving this turn of the event loop: without a pause the server would answer nobody meanwhile. */
+const breathe = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
 class Faults {
   readonly listed: string[] = [];
@@ -77,6 +81,7 @@ export async function verifyBooks(
   for (const { workspace } of noted)
     if (!workspaces.includes(workspace)) throw new OperatorError(`${workspace}, of which a head was noted, is not in this database.`);
   for (const head of heads) {
+    await breathe();
     const workspace = encodeId('workspace', head.workspace_id);
     onProgress(`checking ${workspace} (${head.name}): ${head.event_seq} events, ${head.invoice_number} invoices`);
     const faults = new Faults();
@@ -139,7 +144,9 @@ async function checkEvents(
         faults.add(`event ${seq} has another hash than the one noted earlier`);
       wanted.delete(seq);
     }
+    for (const fault of await faultsOfTold(database, head.workspace_id, page)) faults.add(fault);
     if (page.length < PAGE) break;
+    await breathe();
   }
   if (seq !== last) faults.add(`the log ends at event ${seq}, its head says ${last}`);
   if (head.event_hash !== null && !hash.equals(head.event_hash)) faults.add('the hash of the last event is not the one in the head');
@@ -169,6 +176,7 @@ async function checkInvoices(database: Queryable, head: AuditedHead, faults: Fau
         faults.add(`invoice ${formatInvoiceNumber(number)} (${encodeId('invoice', invoice.id)}) ${fault}`);
     }
     if (page.length < PAGE) break;
+    await breathe();
   }
   if (number !== last) faults.add(`the last invoice is ${formatInvoiceNumber(number)}, the head says ${formatInvoiceNumber(last)}`);
 }
@@ -200,6 +208,7 @@ async function checkPayments(database: Queryable, workspaceId: Uuid, faults: Fau
     }
     count += page.length;
     if (page.length < PAGE) return count;
+    await breathe();
   }
 }
 
@@ -244,6 +253,7 @@ async function checkMilestones(database: Queryable, workspaceId: Uuid, faults: F
     }
     count += page.length;
     if (page.length < PAGE) return count;
+    await breathe();
   }
 }
 
@@ -255,7 +265,7 @@ async function checkCounts(database: Queryable, workspaceId: Uuid, faults: Fault
   same('released payments', counts.events_released, counts.payments_released);
   same('approved milestones', counts.events_approved, counts.milestones_approved);
   same('issued invoices', counts.events_issued, counts.invoices);
-  if (counts.stray_entries > 0n) faults.add(`${counts.stray_entries} ledger entries belong to no payment`);
+  if (counts.stray_entries > 0n) faults.add(`${counts.stray_entries} ledger entries belong to no payment of their project`);
   if (counts.last_seq !== counts.head_seq) faults.add(`the log holds event ${counts.last_seq} while the head says ${counts.head_seq}`);
   if (counts.last_number !== counts.head_number)
     faults.add(`invoice ${counts.last_number} exists while the head says ${counts.head_number}`);

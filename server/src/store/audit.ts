@@ -156,10 +156,36 @@ export async function countBooks(queryable: Queryable, workspaceId: Uuid): Promi
           (select count(*) filter (where status = 'approved') as milestones_approved from milestones where workspace_id = $1) m,
           (select count(*) as invoices, coalesce(max(number), 0) as last_number from invoices where workspace_id = $1) i,
           (select count(*) as stray_entries from ledger_entries x where workspace_id = $1
-             and not exists (select from payments y where y.workspace_id = x.workspace_id and y.id = x.payment_id)) l,
+             and not exists (select from payments y where y.workspace_id = x.workspace_id and y.id = x.payment_id and y.project_id = x.project_id)) l,
           (select coalesce(max(event_seq), 0) as head_seq, coalesce(max(invoice_number), 0) as head_number
            from workspace_heads where workspace_id = $1) h`,
     [workspaceId],
   );
   return rows[0] as AuditedCounts;
+}
+
+export interface AuditedMoney {
+  readonly milestone_id: Uuid;
+  readonly milestone_status: string | null;
+  readonly milestone_amount_minor: bigint | null;
+  readonly milestone_currency: string | null;
+  readonly payment_status: string | null;
+  readonly payment_amount_minor: bigint | null;
+  readonly payment_currency: string | null;
+  readonly invoice_total_minor: bigint | null;
+  readonly invoice_currency: string | null;
+}
+
+/** What the books hold of these milestones: primary keys, and index payments_one_per_milestone. */
+export function findMoneyOf(queryable: Queryable, workspaceId: Uuid, milestoneIds: readonly Uuid[]): Promise<AuditedMoney[]> {
+  return queryable.query<AuditedMoney>(
+    `select n.id as milestone_id, m.status as milestone_status, m.amount_minor as milestone_amount_minor, m.currency as milestone_currency,
+            p.status as payment_status, p.amount_minor as payment_amount_minor, p.currency as payment_currency,
+            i.total_minor as invoice_total_minor, i.currency as invoice_currency
+     from unnest($2::uuid[]) as n(id)
+     left join milestones m on m.workspace_id = $1 and m.id = n.id
+     left join payments p on p.workspace_id = $1 and p.milestone_id = n.id
+     left join invoices i on i.workspace_id = p.workspace_id and i.id = p.invoice_id`,
+    [workspaceId, milestoneIds],
+  );
 }
