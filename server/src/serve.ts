@@ -116,7 +116,7 @@ function greet(config: Config, version: string, port: number, firstSecret: strin
     say('    -H "Content-Type: application/json" \\');
     say(`    -d '{"name":"Website","client_id":"acme"}'`);
     say();
-    say(`  The whole story, told by a program:  npm run demo${port === DEFAULT_PORT ? '' : ` -- --url ${url}`}`);
+    say(`  The whole story, as a program:  npm run demo${port === DEFAULT_PORT ? '' : ` -- --url ${url}`}`);
   } else if (config.TRANCHE_API_KEY === undefined) say('  Keys       npm run tranche -- keys create --name mine');
   if (!isLoopback(config.HOST)) say('  Others can reach this address: put TLS in front of it.');
   say();

@@ -107,20 +107,27 @@ describe.skipIf(!available)(`a workspace whose lock another process holds${avail
     expect(await app.faults()).toEqual([]);
   });
 
-  test('queues a bounded number of bytes, however large the bodies', async () => {
-    const locked = await app.addWorkspace();
+  test('queues a bounded number of bytes, however large the bodies, and leaves room for the others', async () => {
+    const [locked, other] = [await app.addWorkspace(), await app.addWorkspace()];
     const held = await holdHead(app, locked.id);
     const large = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`key${i}`, 'x'.repeat(500)]));
     const milestones = Array.from({ length: 40 }, (_, i) => ({ title: `m${i}`, amount: 1, metadata: large }));
     const bytes = JSON.stringify(milestones).length;
     const count = Math.ceil((1.5 * laneLimits.queuedBytesOfWorkspace) / bytes);
     expect(bytes).toBeGreaterThan(500_000);
-    const { answers, all } = send(app, count, locked.key, (i) => ({ name: 'p', client_id: `c${i}`, milestones }));
+    const body = (i: number) => ({ name: 'p', client_id: `c${i}`, milestones });
+    const { answers, all } = send(app, count, locked.key, body);
     await until(() => answers.length >= count / 4);
-    expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([503]));
+    // The first batch has left the queue and waits for the lock; the room that it left is filled up again.
+    const waiters = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+    await until(async () => (await app.database.query(waiters)).length > 0);
+    const more = send(app, 10, locked.key, body);
+    await until(() => more.answers.length >= 3);
+    await app.ok('POST', '/v1/projects', { key: other.key, body: project('meanwhile') });
+    expect(new Set([...answers, ...more.answers].map((answer) => answer.status))).toEqual(new Set([503]));
     const refused = answers.length;
     await held.release();
-    await all;
+    await Promise.all([all, more.all]);
     expect(new Set(answers.slice(refused).map((answer) => answer.status))).toEqual(new Set([201]));
     expect((count - refused) * bytes).toBeLessThan(laneLimits.queuedBytesOfWorkspace + laneLimits.batchBytes + 2 * bytes);
   }, 60_000);

@@ -97,15 +97,17 @@ export async function tranche(words: readonly string[], variables: Environment):
 export async function startServer(variables: Environment): Promise<ServerProcess> {
   const child = launch(['serve'], { HOST: '127.0.0.1', PORT: '0', RATE_LIMIT_PER_MINUTE: '1000000', ...variables });
   const late = setTimeout(() => child.process.kill('SIGKILL'), START_TIMEOUT_MS);
-  const url = await Promise.race([addressOf(child), child.ended]).finally(() => clearTimeout(late));
+  const url = await Promise.race([addressOf(child, variables), child.ended]).finally(() => clearTimeout(late));
   if (typeof url !== 'string') throw new Error(`serve ended with ${url.code ?? url.signal}: ${url.stdout}${url.stderr}`);
   return asServer(child, url, variables.TRANCHE_API_KEY);
 }
 
-async function addressOf({ process: child, out }: Child): Promise<string> {
+/** Waits for the last line of the greeting: how to go on, or where a key was configured, the address of the reference. */
+async function addressOf({ process: child, out }: Child, variables: Environment): Promise<string> {
+  const end = variables.TRANCHE_API_KEY === undefined ? /(npm run demo|keys create).*\n\n$/ : /Reference.*\n\n$/;
   for (;;) {
-    const found = /serves at (http:\S+)\n.*\n\n$/s.exec(out.stdout);
-    if (found !== null) return found[1] as string;
+    const found = /serves at (http:\S+)\n/.exec(out.stdout);
+    if (found !== null && end.test(out.stdout)) return found[1] as string;
     await once(child.stdout as NodeJS.ReadableStream, 'data');
   }
 }
