@@ -100,7 +100,7 @@ export function assembleStore(
     log.warn({ err: error }, 'a notification could not be sent; others will notice by themselves'),
   );
   const onCommitted: Store['onCommitted'] = [announcer.announce];
-  const lane = createLanes(config.LANES, {
+  const lane = createLanes(database.kind === 'pglite' ? 1 : config.LANES, {
     database,
     clock,
     newId,

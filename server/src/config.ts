@@ -65,7 +65,11 @@ export const settings = {
     '`public`: webhooks go to public addresses only. `any`: loopback and private ones too. Unset: `any` when `HOST` is loopback, else `public`.',
   ),
   WEBHOOK_CONCURRENCY: setting(integer(1, 1_000), '50', 'Webhook deliveries under way at once in this process.'),
-  LANES: setting(integer(1, 16), '1', 'Transactions that write side by side in this process; workspaces are spread over them.'),
+  LANES: setting(
+    integer(1, 16),
+    '2',
+    'Transactions that write side by side in this process, with PostgreSQL; workspaces are spread over them. The embedded database has one.',
+  ),
 } as const satisfies Record<string, Setting<unknown>>;
 
 type Settings = typeof settings;
