@@ -26,6 +26,7 @@ import { webhookPayloads } from './schemas/webhook-payloads.ts';
 import { findKeysByHash, touchKeys } from './store/api-keys.ts';
 import { type Cipher, checkEncryptionKey, createCipher, loadEncryptionKey } from './store/cipher.ts';
 import type { Database } from './store/database.ts';
+import { releaseLeases } from './store/deliveries-queue.ts';
 import { readMigrations } from './store/migrations.ts';
 import { openDatabase } from './store/open.ts';
 import { takeLease } from './store/rate-leases.ts';
@@ -200,6 +201,8 @@ export function composeService(store: Store, config: ServiceConfig, version: str
         uses.start(),
         startMaintenance(database, clock, log),
       );
+      // The embedded database has one process: what an earlier one had claimed when it was killed is due at once.
+      if (database.kind === 'pglite') await releaseLeases(database, clock());
       await worker.start();
     },
     async stop() {

@@ -6,7 +6,14 @@ import { addEndpoint, addEvents, addWorkspace, newId, onEachDatabase } from '../
 import type { Uuid } from '../domain/ids.ts';
 import type { WebhookEndpoint } from '../domain/webhook-endpoint.ts';
 import type { Database } from './database.ts';
-import { type ClaimedDelivery, type ClaimOptions, claimDue, type DeliveryResult, recordResults } from './deliveries-queue.ts';
+import {
+  type ClaimedDelivery,
+  type ClaimOptions,
+  claimDue,
+  type DeliveryResult,
+  recordResults,
+  releaseLeases,
+} from './deliveries-queue.ts';
 import { fanOut } from './fan-out.ts';
 
 onEachDatabase('the queue of deliveries', (given, kind) => {
@@ -93,6 +100,15 @@ onEachDatabase('the queue of deliveries', (given, kind) => {
       const first = one(await claim());
       const again = one(await claim({ now: at(60) }));
       expect(again).toMatchObject({ id: first.id, attempts: 0, event: first.event });
+      expect(again.leaseToken).not.toBe(first.leaseToken);
+    });
+
+    test('leases that are released are due at once, and under another lease', async () => {
+      const { workspace } = await addBacklog(1);
+      const first = one(await claim());
+      expect(await releaseLeases(database, at(1))).toBe(1);
+      const again = one(await claim({ now: at(1) }));
+      expect(again).toMatchObject({ workspaceId: workspace, id: first.id, attempts: 0 });
       expect(again.leaseToken).not.toBe(first.leaseToken);
     });
 

@@ -130,6 +130,18 @@ export async function claimDue(database: Queryable, options: ClaimOptions): Prom
   }));
 }
 
+/**
+ * Makes every claimed delivery due again, at the start of a process that has the database to itself: whoever claimed them is gone, and
+ * their leases need not be waited for. Reads what is pending, through the index deliveries_due.
+ */
+export async function releaseLeases(database: Queryable, now: Date): Promise<number> {
+  const rows = await database.query(
+    `update deliveries set next_attempt_at = $1, lease_token = null where status = 'pending' and lease_token is not null returning 1`,
+    [now],
+  );
+  return rows.length;
+}
+
 /** What came of one attempt. */
 export interface DeliveryResult {
   readonly workspaceId: Uuid;
