@@ -105,13 +105,16 @@ describe.skipIf(!available)('a PostgreSQL server that stops', () => {
     const database = await openMarked(server.url);
     await Promise.all([database.query('select 1'), database.query('select 1')]);
     const running = database.query('select pg_sleep(60)');
+    const stopped = Promise.withResolvers<void>();
     const open = database.transaction(async (transaction) => {
       await transaction.query('select 1');
-      await running.catch(() => undefined);
+      // Until the server is gone, and not only the other connection: in between this one could still commit, and truly.
+      await stopped.promise;
       await transaction.query('select 1');
     });
     const ends = Promise.all([expect(running).rejects.toThrow(DatabaseUnavailable), expect(open).rejects.toThrow(DatabaseUnavailable)]);
     await server.stop(mode);
+    stopped.resolve();
     await ends;
     await expect(database.query('select 1')).rejects.toThrow(DatabaseUnavailable);
     await expect(mark(database, 'stopped')).rejects.toThrow(DatabaseUnavailable);
