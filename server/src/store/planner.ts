@@ -3,7 +3,7 @@
 
 /**
  * Plans of prepared statements are kept. PostgreSQL would make some while tables are nearly empty, as scans and hash joins, and keep
- * them until its statistics are renewed, a minute or more after a first large load: measured as 5 to 80 times the time of a write.
+ * them until its statistics are renewed, a minute or more after a first large load: measured as 6 to 30 times the time.
  * `jit` would compile such statements anew for milliseconds each.
  */
 export const plannerSettings = ['jit = off', 'enable_seqscan = off', 'enable_hashjoin = off', 'enable_mergejoin = off'];

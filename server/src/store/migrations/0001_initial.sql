@@ -181,7 +181,7 @@ create trigger invoices_settled after update on invoices
   referencing old table as before for each statement execute function refuse_rewriting_invoices();
 
 -- Links of the books are checked once a statement, over all rows it added, and not once a row as a foreign key does: on the
--- road of an approval that is a fifth of the cost, and writes no lock into the parents. The check is the same or stricter:
+-- road of an approval that halves what PostgreSQL spends, and writes no lock into the parents. The check is the same or stricter:
 -- a parent of the same workspace, project and milestone. Parents are never deleted and links never updated: refused above.
 create function refuse_unlinked_invoices() returns trigger language plpgsql as $$
 begin
