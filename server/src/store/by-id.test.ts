@@ -23,7 +23,7 @@ function fakeDatabase() {
       const [workspaces, ids] = parameters as [string[], string[]];
       asked.push(ids);
       const found = ids
-        .map((id, i) => ({ workspace_id: workspaces[i], id }))
+        .map((id, i) => ({ place: i + 1, workspace_id: workspaces[i], id }))
         .filter((row) => /^[1-9]$/.test(row.id) && /^[ab]$/.test(row.workspace_id ?? ''));
       return found.reverse() as Row[];
     },
@@ -63,6 +63,15 @@ describe('reads by id', () => {
     const found = await Promise.all(Array.from({ length: 10 }, (_, i) => read('a', String((i % 9) + 1))));
     expect(found.every((thing) => thing !== null)).toBe(true);
     expect(asked.map((ids) => ids.length)).toEqual([4, 4, 2]);
+  });
+
+  test('leave as soon as maxBatch have come up, before the turn is over', () => {
+    const { asked, queryable } = fakeDatabase();
+    const read = createByIdReader(queryable, source, { maxBatch: 2 });
+    void read('a', '1');
+    expect(asked).toHaveLength(0);
+    void read('a', '2');
+    expect(asked).toEqual([['1', '2']]);
   });
 
   test('are never answered from an earlier read', async () => {
