@@ -4,7 +4,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type pg from 'pg';
 import { DatabaseUnavailable, type Queryable, TransactionAborted } from './database.ts';
-import { runScript, runStatement, toPortError } from './statements.ts';
+import { runScript, runStatement, sendTogether, toPortError } from './statements.ts';
 
 /** A connection that one caller at a time may use. */
 export interface Session {
@@ -33,6 +33,7 @@ class Scope implements Queryable {
 
   /** The transaction's id, where `beginText` selects it. */
   begin(beginText: string): Promise<string> {
+    sendTogether(this.#session.client);
     const begun = runScript<{ xid: string }>(this.#session.client, beginText).then((rows) => rows[0]?.xid ?? '');
     // Awaited only after the work; until then nobody else handles its failure.
     begun.catch((error: Error) => {
@@ -45,6 +46,7 @@ class Scope implements Queryable {
   query<Row>(text: string, parameters?: readonly unknown[]): Promise<Row[]> {
     if (this.#over)
       return Promise.reject(this.failure ?? new Error('The transaction is over: a statement came after its work had returned.'));
+    sendTogether(this.#session.client);
     const rows = runStatement<Row>(this.#session.client, this.#session.named, text, parameters);
     // Remembered for the case that the work does not await this statement or swallows its failure.
     rows.catch((error: Error) => {
@@ -91,6 +93,7 @@ export async function runTransaction<T>(
 
 async function commit<T>(session: Session, scope: Scope, result: T, xid: string): Promise<Outcome<T>> {
   let command: string;
+  sendTogether(session.client);
   try {
     command = (await session.client.query('commit')).command;
   } catch (error) {
