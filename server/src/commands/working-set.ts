@@ -16,8 +16,7 @@ import { milestoneTable } from '../store/milestones.ts';
 import { paymentTable } from '../store/payments.ts';
 import { projectTable } from '../store/projects.ts';
 import type { KeyValidity } from '../store/records.ts';
-import type { Table } from '../store/tables.ts';
-import { insertRows, updateRows } from '../store/tables.ts';
+import { insertOf, sendWrites, type Table, updateOf, type Write } from '../store/tables.ts';
 import { webhookEndpointTable } from '../store/webhook-endpoints.ts';
 import type { State } from './command.ts';
 
@@ -54,11 +53,11 @@ class Shelf<Entity extends Identified> {
     }
   }
 
-  write(transaction: Queryable): Promise<void>[] {
+  writes(): Write[] {
     const pick = (ids: Set<Uuid>): Entity[] => Array.from(ids, (id) => this.current.get(id) as Entity);
-    const writes: Promise<void>[] = [];
-    if (this.inserted.size > 0) writes.push(insertRows(transaction, this.table, pick(this.inserted)));
-    if (this.updated.size > 0) writes.push(updateRows(transaction, this.table, pick(this.updated)));
+    const writes: Write[] = [];
+    if (this.inserted.size > 0) writes.push(insertOf(this.table, pick(this.inserted)));
+    if (this.updated.size > 0) writes.push(updateOf(this.table, pick(this.updated)));
     return writes;
   }
 }
@@ -166,23 +165,17 @@ export class WorkingSet {
   /** Sends every write without waiting in between; the order satisfies the foreign keys. */
   async write(transaction: Queryable): Promise<void> {
     const writes = [
-      ...this.projects.write(transaction),
-      ...this.milestones.write(transaction),
-      ...this.invoices.write(transaction),
-      ...this.payments.write(transaction),
-      ...this.apiKeys.write(transaction),
-      ...this.webhookEndpoints.write(transaction),
+      ...this.projects.writes(),
+      ...this.milestones.writes(),
+      ...this.invoices.writes(),
+      ...this.payments.writes(),
+      ...this.apiKeys.writes(),
+      ...this.webhookEndpoints.writes(),
     ];
-    if (this.#entries.length > 0) writes.push(insertRows(transaction, ledgerTable, this.#entries));
-    if (this.#events.length > 0) writes.push(insertRows(transaction, eventTable, this.#events));
-    if (this.#newIdempotency.length > 0) writes.push(insertIdempotencyRecords(transaction, this.#newIdempotency));
-    if (this.#movedHeads.size > 0)
-      writes.push(
-        updateHeads(
-          transaction,
-          Array.from(this.#movedHeads, (id) => this.#heads.get(id) as Head),
-        ),
-      );
-    await Promise.all(writes);
+    if (this.#entries.length > 0) writes.push(insertOf(ledgerTable, this.#entries));
+    if (this.#events.length > 0) writes.push(insertOf(eventTable, this.#events));
+    if (this.#newIdempotency.length > 0) writes.push(insertIdempotencyRecords(this.#newIdempotency));
+    if (this.#movedHeads.size > 0) writes.push(updateHeads(Array.from(this.#movedHeads, (id) => this.#heads.get(id) as Head)));
+    await sendWrites(transaction, writes);
   }
 }

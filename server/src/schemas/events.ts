@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { allEventTypes, type Event } from '../domain/event.ts';
 import { encodeId } from '../domain/ids.ts';
+import { formatTimestamp } from '../domain/timestamp.ts';
 import { limitField, listOf } from './lists.ts';
 import { countField, exampleId, idField, timestamp, wanted } from './text.ts';
 
@@ -38,7 +39,7 @@ export function presentEvent(event: Event): z.output<typeof eventResource> {
     object: 'event',
     seq: event.seq,
     type: event.type,
-    created_at: event.createdAt.toISOString(),
+    created_at: formatTimestamp(event.createdAt),
     data,
   };
 }

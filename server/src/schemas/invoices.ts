@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { encodeId } from '../domain/ids.ts';
 import { formatInvoiceNumber, type Invoice, invoicePaymentStatuses, invoiceStatuses } from '../domain/invoice.ts';
+import { formatTimestamp } from '../domain/timestamp.ts';
 import { listOf, listQuery } from './lists.ts';
 import { amountField, currencyField, exampleId, idField, idFilter, name, timestamp, wanted } from './text.ts';
 
@@ -82,8 +83,8 @@ export function presentInvoice(invoice: Invoice): z.output<typeof invoiceResourc
     tax: Number(invoice.taxMinor),
     total: Number(invoice.totalMinor),
     currency: invoice.currency,
-    paid_at: invoice.paidAt === null ? null : invoice.paidAt.toISOString(),
-    created_at: invoice.createdAt.toISOString(),
+    paid_at: invoice.paidAt === null ? null : formatTimestamp(invoice.paidAt),
+    created_at: formatTimestamp(invoice.createdAt),
   };
 }
 

@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { encodeId } from '../domain/ids.ts';
 import { type Milestone, type MilestoneStatus, milestoneMoves, milestoneStatuses } from '../domain/milestone.ts';
+import { formatTimestamp } from '../domain/timestamp.ts';
 import { listOf, listQuery } from './lists.ts';
 import {
   amount,
@@ -107,11 +108,11 @@ export function presentMilestone(milestone: Milestone): z.output<typeof mileston
     reason: milestone.reason,
     submission: submission === null ? null : { note: submission.note, links: submission.links as string[] },
     metadata: milestone.metadata,
-    submitted_at: milestone.submittedAt === null ? null : milestone.submittedAt.toISOString(),
-    approved_at: milestone.approvedAt === null ? null : milestone.approvedAt.toISOString(),
+    submitted_at: milestone.submittedAt === null ? null : formatTimestamp(milestone.submittedAt),
+    approved_at: milestone.approvedAt === null ? null : formatTimestamp(milestone.approvedAt),
     version: milestone.version,
-    created_at: milestone.createdAt.toISOString(),
-    updated_at: milestone.updatedAt.toISOString(),
+    created_at: formatTimestamp(milestone.createdAt),
+    updated_at: formatTimestamp(milestone.updatedAt),
   };
 }
 

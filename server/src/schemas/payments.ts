@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { encodeId } from '../domain/ids.ts';
 import { type Payment, type PaymentStatus, paymentMoves, paymentStatuses } from '../domain/payment.ts';
+import { formatTimestamp } from '../domain/timestamp.ts';
 import { listOf, listQuery } from './lists.ts';
 import { amountField, currencyField, exampleId, idField, idFilter, name, orEmpty, timestamp, wanted } from './text.ts';
 
@@ -62,8 +63,8 @@ export function presentPayment(payment: Payment): z.output<typeof paymentResourc
     currency: payment.currency,
     status: payment.status,
     allowed_transitions: paymentMoves[payment.status] as unknown as PaymentStatus[],
-    released_at: payment.releasedAt === null ? null : payment.releasedAt.toISOString(),
-    created_at: payment.createdAt.toISOString(),
+    released_at: payment.releasedAt === null ? null : formatTimestamp(payment.releasedAt),
+    created_at: formatTimestamp(payment.createdAt),
   };
 }
 

@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { encodeId } from '../domain/ids.ts';
 import { type Project, type ProjectStatus, projectMoves, releaseModes } from '../domain/project.ts';
+import { formatTimestamp } from '../domain/timestamp.ts';
 import { listOf, oneCursor, oneCursorError, pageFields } from './lists.ts';
 import { milestoneCreate } from './milestones.ts';
 import {
@@ -80,8 +81,8 @@ export function presentProject(project: Project): z.output<typeof projectResourc
     allowed_transitions: projectMoves[project.status] as unknown as ProjectStatus[],
     metadata: project.metadata,
     version: project.version,
-    created_at: project.createdAt.toISOString(),
-    updated_at: project.updatedAt.toISOString(),
+    created_at: formatTimestamp(project.createdAt),
+    updated_at: formatTimestamp(project.updatedAt),
   };
 }
 

@@ -16,12 +16,14 @@ export type ColumnType =
   | 'bytea'
   | 'text[]';
 
-/** How one type travels. `size` and `write` speak of a value that is not null; `write` returns the bytes it wrote. */
+/** How one type travels. The functions speak of a value that is not null; `write` returns the bytes it wrote, at most `maxSize`. */
 interface Encoding {
   /** The element type of the array, and its object id in the system catalogue, which never changes. */
   readonly sentAs: string;
   readonly oid: number;
-  size(value: unknown): number;
+  /** Made once of each value, for what both others need. */
+  readonly prepare?: (value: unknown) => unknown;
+  maxSize(value: unknown): number;
   write(value: unknown, buffer: Buffer, offset: number): number;
 }
 
@@ -39,12 +41,40 @@ function writeUuid(value: unknown, buffer: Buffer, offset: number): number {
   return 16;
 }
 
-const asText = (text: (value: unknown) => string): Pick<Encoding, 'sentAs' | 'oid' | 'size' | 'write'> => ({
+/** Up to this length writing each character beats the call that encodes a string. */
+const SHORT_TEXT = 40;
+
+function writeText(value: unknown, buffer: Buffer, offset: number): number {
+  const text = value as string;
+  const { length } = text;
+  if (length > SHORT_TEXT) return buffer.write(text, offset);
+  for (let i = 0; i < length; i++) {
+    const code = text.charCodeAt(i);
+    if (code > 0x7f) return buffer.write(text, offset);
+    buffer[offset + i] = code;
+  }
+  return length;
+}
+
+const asText = (prepare?: (value: unknown) => string): Encoding => ({
   sentAs: 'text',
   oid: 25,
-  size: (value) => Buffer.byteLength(text(value)),
-  write: (value, buffer, offset) => buffer.write(text(value), offset),
+  ...(prepare === undefined ? {} : { prepare }),
+  // A UTF-16 unit is at most three bytes of UTF-8.
+  maxSize: (value) => 3 * (value as string).length,
+  write: writeText,
 });
+
+const WORD = 2 ** 32;
+
+/** A 64-bit integer as two words, where a number holds it exactly: a fraction of the time of a BigInt. */
+function writeInteger(value: number | bigint, buffer: Buffer, offset: number): number {
+  const number = Number(value);
+  if (!Number.isSafeInteger(number)) return buffer.writeBigInt64BE(BigInt(value), offset) - offset;
+  const high = Math.floor(number / WORD);
+  buffer.writeInt32BE(high, offset);
+  return buffer.writeUInt32BE(number - high * WORD, offset + 4) - offset;
+}
 
 /** Milliseconds from 1970 to 2000, where PostgreSQL counts from. */
 const EPOCH_MS = 946_684_800_000;
@@ -53,46 +83,50 @@ const EPOCH_MS = 946_684_800_000;
 const quoted = (item: string): string => `"${item.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 
 const encodings: Readonly<Record<ColumnType, Encoding>> = {
-  uuid: { sentAs: 'uuid', oid: 2950, size: () => 16, write: writeUuid },
-  text: asText((value) => value as string),
+  uuid: { sentAs: 'uuid', oid: 2950, maxSize: () => 16, write: writeUuid },
+  text: asText(),
   bigint: {
     sentAs: 'bigint',
     oid: 20,
-    size: () => 8,
-    write: (value, buffer, offset) => buffer.writeBigInt64BE(BigInt(value as number | bigint), offset) - offset,
+    maxSize: () => 8,
+    write: (value, buffer, offset) => writeInteger(value as number | bigint, buffer, offset),
   },
   integer: {
     sentAs: 'integer',
     oid: 23,
-    size: () => 4,
+    maxSize: () => 4,
     write: (value, buffer, offset) => buffer.writeInt32BE(value as number, offset) - offset,
   },
   smallint: {
     sentAs: 'smallint',
     oid: 21,
-    size: () => 2,
+    maxSize: () => 2,
     write: (value, buffer, offset) => buffer.writeInt16BE(value as number, offset) - offset,
   },
   boolean: {
     sentAs: 'boolean',
     oid: 16,
-    size: () => 1,
+    maxSize: () => 1,
     write: (value, buffer, offset) => buffer.writeInt8(value === true ? 1 : 0, offset) - offset,
   },
   'timestamptz(3)': {
     sentAs: 'timestamptz',
     oid: 1184,
-    size: () => 8,
-    write: (value, buffer, offset) => buffer.writeBigInt64BE(BigInt((value as Date).getTime() - EPOCH_MS) * 1000n, offset) - offset,
+    maxSize: () => 8,
+    write(value, buffer, offset) {
+      const ms = (value as Date).getTime() - EPOCH_MS;
+      // Microseconds, which a number holds exactly until the year 2285.
+      return writeInteger(Number.isSafeInteger(ms * 1000) ? ms * 1000 : BigInt(ms) * 1000n, buffer, offset);
+    },
   },
   // Seldom written: sent as text and cast, rather than with a format of their own.
-  date: asText((value) => value as string),
+  date: asText(),
   'text[]': asText((value) => `{${(value as readonly string[]).map(quoted).join(',')}}`),
   jsonb: asText((value) => JSON.stringify(value)),
   bytea: {
     sentAs: 'bytea',
     oid: 17,
-    size: (value) => (value as Buffer).length,
+    maxSize: (value) => (value as Buffer).length,
     write: (value, buffer, offset) => (value as Buffer).copy(buffer, offset),
   },
 };
@@ -109,23 +143,20 @@ const NULL_LENGTH = -1;
 
 /** The values of one column as a one-dimensional array. */
 export function encodeColumn(type: ColumnType, values: readonly unknown[]): Buffer {
-  const encoding = encodings[type];
+  const { oid, prepare, maxSize, write } = encodings[type];
+  const prepared = prepare === undefined ? values : values.map((value) => (value === null ? null : prepare(value)));
   let size = HEADER_BYTES + LENGTH_BYTES * values.length;
   let hasNull = 0;
-  for (const value of values) {
+  for (const value of prepared) {
     if (value === null) hasNull = 1;
-    else size += encoding.size(value);
+    else size += maxSize(value);
   }
   const buffer = Buffer.allocUnsafe(size);
   let offset = 0;
-  for (const number of [1, hasNull, encoding.oid, values.length, 1]) offset = buffer.writeInt32BE(number, offset);
-  for (const value of values) {
-    if (value === null) {
-      offset = buffer.writeInt32BE(NULL_LENGTH, offset);
-      continue;
-    }
-    const length = encoding.write(value, buffer, offset + LENGTH_BYTES);
-    offset = buffer.writeInt32BE(length, offset) + length;
+  for (const number of [1, hasNull, oid, values.length, 1]) offset = buffer.writeInt32BE(number, offset);
+  for (const value of prepared) {
+    const length = value === null ? NULL_LENGTH : write(value, buffer, offset + LENGTH_BYTES);
+    offset = buffer.writeInt32BE(length, offset) + Math.max(length, 0);
   }
-  return buffer;
+  return buffer.subarray(0, offset);
 }

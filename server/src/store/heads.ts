@@ -2,7 +2,9 @@
 
 import type { Workspace } from '../domain/decision.ts';
 import type { Uuid } from '../domain/ids.ts';
+import { type ColumnType, encodeColumn } from './column-encoding.ts';
 import type { Queryable } from './database.ts';
+import type { Write } from './tables.ts';
 
 export interface Head {
   readonly workspace: Workspace;
@@ -46,19 +48,36 @@ export async function lockHeads(transaction: Queryable, workspaceIds: readonly U
 }
 
 /** Writes heads whose rows this transaction has locked. */
-export async function updateHeads(transaction: Queryable, heads: readonly Head[]): Promise<void> {
-  const rows = heads.map((head) => ({
-    workspace_id: head.workspace.id,
-    event_seq: head.eventSeq,
-    event_hash: `\\x${head.eventHash.toString('hex')}`,
-    invoice_number: head.invoiceNumber,
-    last_time: head.lastTime,
-  }));
-  await transaction.query(
-    `update workspace_heads h
-     set event_seq = r.event_seq, event_hash = r.event_hash, invoice_number = r.invoice_number, last_time = r.last_time
-     from json_to_recordset($1) as r(workspace_id uuid, event_seq bigint, event_hash bytea, invoice_number bigint, last_time timestamptz(3))
-     where h.workspace_id = r.workspace_id`,
-    [JSON.stringify(rows)],
-  );
+export function updateHeads(heads: readonly Head[]): Write {
+  const column = (type: ColumnType, values: readonly unknown[]): Buffer => encodeColumn(type, values);
+  return {
+    text: `
+      update workspace_heads h
+      set event_seq = r.event_seq, event_hash = r.event_hash, invoice_number = r.invoice_number, last_time = r.last_time
+      from unnest($1::uuid[], $2::bigint[], $3::bytea[], $4::bigint[], $5::timestamptz[])
+        as r(workspace_id, event_seq, event_hash, invoice_number, last_time)
+      where h.workspace_id = r.workspace_id`,
+    parameters: [
+      column(
+        'uuid',
+        heads.map((head) => head.workspace.id),
+      ),
+      column(
+        'bigint',
+        heads.map((head) => head.eventSeq),
+      ),
+      column(
+        'bytea',
+        heads.map((head) => head.eventHash),
+      ),
+      column(
+        'bigint',
+        heads.map((head) => head.invoiceNumber),
+      ),
+      column(
+        'timestamptz(3)',
+        heads.map((head) => head.lastTime),
+      ),
+    ],
+  };
 }

@@ -2,6 +2,7 @@
 
 import type { Uuid } from '../domain/ids.ts';
 import type { Queryable } from './database.ts';
+import type { Write } from './tables.ts';
 
 export interface IdempotencyRecord {
   readonly workspaceId: Uuid;
@@ -39,20 +40,21 @@ export async function findIdempotencyRecords(
   return rows.map(({ workspace_id, created_at, ...row }) => ({ ...row, workspaceId: workspace_id, createdAt: created_at }));
 }
 
-export async function insertIdempotencyRecords(transaction: Queryable, records: readonly IdempotencyRecord[]): Promise<void> {
+export function insertIdempotencyRecords(records: readonly IdempotencyRecord[]): Write {
   const rows = records.map(({ workspaceId, createdAt, fingerprint, ...row }) => ({
     ...row,
     workspace_id: workspaceId,
     fingerprint: `\\x${fingerprint.toString('hex')}`,
     created_at: createdAt,
   }));
-  await transaction.query(
-    `insert into idempotency_keys (workspace_id, key, fingerprint, status, headers, body, sealed, created_at)
-     select workspace_id, key, fingerprint, status, headers, body, sealed, created_at
-     from json_to_recordset($1)
-       as r(workspace_id uuid, key text, fingerprint bytea, status smallint, headers jsonb, body text, sealed boolean, created_at timestamptz(3))`,
-    [JSON.stringify(rows)],
-  );
+  return {
+    text: `
+      insert into idempotency_keys (workspace_id, key, fingerprint, status, headers, body, sealed, created_at)
+      select workspace_id, key, fingerprint, status, headers, body, sealed, created_at
+      from json_to_recordset($1)
+        as r(workspace_id uuid, key text, fingerprint bytea, status smallint, headers jsonb, body text, sealed boolean, created_at timestamptz(3))`,
+    parameters: [JSON.stringify(rows)],
+  };
 }
 
 /** Deletes up to `limit` records from before a time, through the index on created_at; returns how many. */

@@ -93,6 +93,55 @@ function encode<Entity>(fields: readonly Field[], entities: readonly Entity[]): 
   });
 }
 
+/** One write of a batch: a statement with its parameters, not yet sent. */
+export interface Write {
+  readonly text: string;
+  readonly parameters: readonly unknown[];
+}
+
+export function insertOf<Entity>(table: Table<Entity>, entities: readonly Entity[]): Write {
+  return { text: table.insert.text, parameters: table.insert.parameters(entities) };
+}
+
+/** Rewrites every column that may change, of rows that exist, found by their primary key (workspace_id, id). */
+export function updateOf<Entity>(table: Table<Entity>, entities: readonly Entity[]): Write {
+  return { text: table.update.text, parameters: table.update.parameters(entities) };
+}
+
+/** By the texts it is made of; as many as there are kinds of batches. */
+const combined = new Map<string, string>();
+const MAX_COMBINED = 400;
+
+/**
+ * Several writes as one statement: what a statement costs besides its rows (a message, a snapshot, an answer) is paid once. They see the
+ * same snapshot and none sees another's rows; checks after the statement see all of them.
+ */
+export async function sendWrites(transaction: Queryable, writes: readonly Write[]): Promise<void> {
+  const [first] = writes;
+  if (first === undefined) return;
+  if (writes.length === 1) {
+    await transaction.query(first.text, first.parameters);
+    return;
+  }
+  const key = writes.map(({ text }) => text).join(';');
+  const text = combined.get(key) ?? combine(writes);
+  if (combined.size < MAX_COMBINED) combined.set(key, text);
+  await transaction.query(
+    text,
+    writes.flatMap(({ parameters }) => parameters),
+  );
+}
+
+function combine(writes: readonly Write[]): string {
+  let before = 0;
+  const parts = writes.map(({ text, parameters }, i) => {
+    const shifted = text.replace(/\$(\d+)/g, (_, number: string) => `$${Number(number) + before}`);
+    before += parameters.length;
+    return `w${i} as (${shifted})`;
+  });
+  return `with ${parts.join(', ')} select`;
+}
+
 export async function insertRows<Entity>(transaction: Queryable, table: Table<Entity>, entities: readonly Entity[]): Promise<void> {
   await transaction.query(table.insert.text, table.insert.parameters(entities));
 }

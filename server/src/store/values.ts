@@ -11,17 +11,30 @@ const defaultParser = pg.types.getTypeParser as (id: number, format?: 'text') =>
 const parseTextArray = defaultParser(oid.textArray) as (text: string) => (string | null)[];
 const parseAnyTimestamp = defaultParser(oid.timestamptz) as (text: string) => Date;
 
-const two = (text: string, at: number): number => (text.charCodeAt(at) - 48) * 10 + text.charCodeAt(at + 1) - 48;
+const digit = (text: string, at: number): number => text.charCodeAt(at) - 48;
+const two = (text: string, at: number): number => digit(text, at) * 10 + digit(text, at + 1);
 
-/** `2026-01-31 12:34:56.789+00`, the form a session in UTC prints, read by position: several times faster than pg's regular expression. */
+/** The day read last, as text and as milliseconds since 1970: the times of a result nearly always share it. */
+let day = '';
+let dayMs = 0;
+
+/**
+ * `2026-01-31 12:34:56.789+00`, the form a session in UTC prints a `timestamptz(3)` in, read by position: many times faster than pg's
+ * regular expression. Zeros at the end of the fraction are left out.
+ */
 function parseTimestamp(text: string): Date {
   const { length } = text;
-  const plain = length >= 22 && length <= 29 && text.charCodeAt(10) === 32 && text.charCodeAt(4) === 45 && text.endsWith('+00');
+  const plain =
+    length >= 22 && length <= 26 && length !== 23 && text.charCodeAt(10) === 32 && text.charCodeAt(4) === 45 && text.endsWith('+00');
   if (!plain) return parseAnyTimestamp(text);
-  const fraction = length === 22 ? 0 : Math.trunc(Number(`0${text.slice(19, -3)}`) * 1000 + 0.0001);
-  return new Date(
-    Date.UTC(two(text, 0) * 100 + two(text, 2), two(text, 5) - 1, two(text, 8), two(text, 11), two(text, 14), two(text, 17), fraction),
-  );
+  const its = text.slice(0, 10);
+  if (its !== day) {
+    dayMs = Date.UTC(two(text, 0) * 100 + two(text, 2), two(text, 5) - 1, two(text, 8));
+    day = its;
+  }
+  let ms = dayMs + two(text, 11) * 3_600_000 + two(text, 14) * 60_000 + two(text, 17) * 1000;
+  for (let at = 20, unit = 100; at < length - 3; at++, unit /= 10) ms += digit(text, at) * unit;
+  return new Date(ms);
 }
 
 const parsers = new Map<number, Parser>([
