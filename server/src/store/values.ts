@@ -24,8 +24,9 @@ let dayMs = 0;
  */
 function parseTimestamp(text: string): Date {
   const { length } = text;
+  // Years below 1000 are left to pg: Date.UTC takes 99 for 1999.
   const plain =
-    length >= 22 && length <= 26 && length !== 23 && text.charCodeAt(10) === 32 && text.charCodeAt(4) === 45 && text.endsWith('+00');
+    length >= 22 && length <= 26 && length !== 23 && text.charCodeAt(10) === 32 && text.charCodeAt(0) !== 48 && text.endsWith('+00');
   if (!plain) return parseAnyTimestamp(text);
   const its = text.slice(0, 10);
   if (its !== day) {
