@@ -162,7 +162,7 @@ export class WorkingSet {
     return Array.from(this.apiKeys.updated, (id) => this.apiKeys.current.get(id) as Identified);
   }
 
-  /** Sends every write without waiting in between; the order satisfies the foreign keys. */
+  /** Sends every write of the batch, as one statement: foreign keys and links are checked when it is done. */
   async write(transaction: Queryable): Promise<void> {
     const writes = [
       ...this.projects.writes(),

@@ -142,11 +142,7 @@ function combine(writes: readonly Write[]): string {
   return `with ${parts.join(', ')} select`;
 }
 
+/** One table's rows, written at once, where no batch is gathered. */
 export async function insertRows<Entity>(transaction: Queryable, table: Table<Entity>, entities: readonly Entity[]): Promise<void> {
   await transaction.query(table.insert.text, table.insert.parameters(entities));
-}
-
-/** Rewrites every column that may change, of rows that exist, found by their primary key (workspace_id, id). */
-export async function updateRows<Entity>(transaction: Queryable, table: Table<Entity>, entities: readonly Entity[]): Promise<void> {
-  await transaction.query(table.update.text, table.update.parameters(entities));
 }
