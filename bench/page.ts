@@ -50,7 +50,7 @@ servers and PostgreSQL share the machine's cores, so the figures say how the thr
 - **tranche**: this service as it is served, with keys, rate limits, validation, headers and the worker for webhooks on.
 
 ${run.machine.join('\n')}
-- Load: wrk, ${CONNECTIONS} connections, 64 keys; 16 workspaces unless said otherwise
+- Load: wrk, ${CONNECTIONS} connections, 64 keys; reads are spread over 16 workspaces
 - PostgreSQL's own defaults (durable: \`fsync\` and \`synchronous_commit\` on) but for ${settings.join(', ')}
 - Command: \`npm run bench -- --write\`
 

@@ -19,11 +19,12 @@ const SINGLE = { workspaces: 1, keysEach: 64 };
 const FIRST_GUESS_PER_SECOND: Record<ServerName, number> = { bare: 0, 'by hand': 3_000, tranche: 15_000 };
 const HEADROOM = 1.6;
 
-const titles = { read: 'Read a payment by id', approve: 'Approve a milestone', single: 'Approve, all in one workspace' };
+const titles = { read: 'Read a payment by id', single: 'Approve, one workspace', spread: 'Approve, 16 workspaces' };
 const targets: Target[] = [
   { scenario: titles.read, against: 'by hand', atLeast: 2.5 },
   { scenario: titles.read, against: 'bare', atLeast: 0.5 },
-  { scenario: titles.approve, against: 'by hand', atLeast: 4 },
+  { scenario: titles.single, against: 'by hand', atLeast: 4 },
+  { scenario: titles.spread, against: 'by hand', atLeast: 4 },
 ];
 
 interface Contestant {
@@ -151,20 +152,19 @@ async function play(title: string, contestants: readonly Contestant[], take: Tak
 }
 
 async function race(contestants: readonly Contestant[]): Promise<Scenario[]> {
-  const withDatabase = contestants.filter((contestant) => contestant.seed !== null);
   const scenarios = [
     await play(titles.read, contestants, ({ server, reads }, forSeconds) =>
       fire(server.port, { shots: reads, once: false, seconds: forSeconds }, scratch),
     ),
-    await play(titles.approve, contestants, (contestant, forSeconds) =>
-      measureApprovals(contestant, contestant.spread, titles.approve, forSeconds),
-    ),
-    await play(titles.single, withDatabase, (contestant, forSeconds) =>
+    // One platform is one workspace, as a rule; many workspaces spread the locks that the hand-written server has to wait for.
+    await play(titles.single, contestants, (contestant, forSeconds) =>
       measureApprovals(contestant, contestant.single, titles.single, forSeconds),
     ),
+    await play(titles.spread, contestants, (contestant, forSeconds) =>
+      measureApprovals(contestant, contestant.spread, titles.spread, forSeconds),
+    ),
   ];
-  for (const { server, seed } of withDatabase)
-    faults.push(...((await seed?.findFaults()) ?? []).map((fault) => `${server.name}: ${fault}`));
+  for (const { server, seed } of contestants) faults.push(...((await seed?.findFaults()) ?? []).map((fault) => `${server.name}: ${fault}`));
   return scenarios;
 }
 
