@@ -71,7 +71,13 @@ export async function openFaultProxy(targetUrl: string): Promise<FaultProxy> {
     const reaches = fault?.fault !== 'drop_before' && fault?.fault !== 'answer_before';
     const answer = reaches ? await forward(targetUrl, incoming, body) : null;
     if (exchanges.length < MAX_EXCHANGES) {
-      exchanges.push({ method, path: incoming.url ?? '/', headers: recorded(incoming), fault: fault?.fault ?? null, server_status: answer?.status ?? null });
+      exchanges.push({
+        method,
+        path: incoming.url ?? '/',
+        headers: recorded(incoming),
+        fault: fault?.fault ?? null,
+        server_status: answer?.status ?? null,
+      });
     }
     await spoil(fault, answer, outgoing);
   }
