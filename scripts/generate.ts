@@ -9,6 +9,8 @@ import { allRoutes } from '../server/src/http/routes/all.ts';
 import type { Writes } from '../server/src/http/writes.ts';
 import { configurationPage, errorsPage, eventsPage, statesPage } from '../server/src/reference.ts';
 import { webhookPayloads } from '../server/src/schemas/webhook-payloads.ts';
+import { goClient } from './generate-go.ts';
+import { pythonClient } from './generate-python.ts';
 import { typescriptClient } from './generate-sdk-typescript.ts';
 import type { Document } from './sdk-operations.ts';
 
@@ -26,6 +28,8 @@ const files: Record<string, string> = {
   'docs/reference/states.md': statesPage(),
   'docs/reference/events.md': eventsPage(),
   ...typescriptClient(JSON.parse(openApi) as Document),
+  ...goClient(JSON.parse(openApi) as Document),
+  ...pythonClient(JSON.parse(openApi) as Document),
 };
 
 for (const [path, text] of Object.entries(files)) {

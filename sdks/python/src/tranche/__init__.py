@@ -1,0 +1,42 @@
+"""
+The Python client of Tranche, the service for work that is paid by milestone.
+
+    import tranche
+
+    client = tranche.Tranche(api_key="tr_live_…")
+    project = client.projects.create(name="Website", client_id="acme")
+
+`Tranche` blocks, `AsyncTranche` is its twin for asyncio and trio. Types are in `tranche.types`, errors in
+`tranche.errors` (the errors are here, too), webhooks in `tranche.webhooks`.
+"""
+
+from __future__ import annotations
+
+from . import errors, types, webhooks
+from ._client import AsyncTranche, Tranche
+from ._gaps import AsyncGapDetector, GapDetector, Observation
+from ._page import AsyncList, AsyncPage, Page
+from ._response import ApiResponse, RateLimit
+from ._values import NOT_GIVEN, NotGiven
+from ._version import __version__
+from .errors import *
+
+__all__ = [
+    "NOT_GIVEN",
+    "ApiResponse",
+    "AsyncGapDetector",
+    "AsyncList",
+    "AsyncPage",
+    "AsyncTranche",
+    "GapDetector",
+    "NotGiven",
+    "Observation",
+    "Page",
+    "RateLimit",
+    "Tranche",
+    "__version__",
+    "errors",
+    "types",
+    "webhooks",
+]
+__all__ += errors.__all__  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
