@@ -18,6 +18,17 @@ export * from './generated/errors.ts';
 export type * from './generated/resources.ts';
 export type * from './generated/types.ts';
 export { version } from './generated/version.ts';
+export {
+  expressWebhookHandler,
+  type FastifyLike,
+  type FastifyReplyLike,
+  type FastifyRequestLike,
+  fastifyWebhooks,
+  fetchWebhookHandler,
+  type NodeRequest,
+  type NodeResponse,
+  type WebhookHandlerOptions,
+} from './handlers.ts';
 export { ListCall, Page, type PageBody } from './list.ts';
 export type { CallOptions, Fetch, TrancheOptions } from './options.ts';
 export { ApiResponse, type RateLimit } from './response.ts';

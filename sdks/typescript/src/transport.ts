@@ -48,8 +48,8 @@ export class Transport implements Requester {
       let failure: TrancheError;
       let waitMs = 0;
       try {
-        await this.#authorize(headers);
-        const answer = await this.#attempt(baseUrl + path, { method, headers, body: text, redirect: 'manual' }, timeoutMs, signal);
+        const init: RequestInit = { method, headers: await this.#authorized(headers), body: text, redirect: 'manual' };
+        const answer = await this.#attempt(baseUrl + path, init, timeoutMs, signal);
         const { status } = answer;
         // An earlier attempt may have deleted it without being able to say so.
         const isDone = method === 'DELETE' && status === 404 && unanswered;
@@ -107,10 +107,10 @@ export class Transport implements Requester {
     return headers;
   }
 
-  async #authorize(headers: Record<string, string>): Promise<void> {
+  async #authorized(headers: Record<string, string>): Promise<Record<string, string>> {
     const { apiKey } = this.#settings;
-    if (apiKey === null) return;
-    headers.authorization = `Bearer ${typeof apiKey === 'string' ? apiKey : await apiKey()}`;
+    if (apiKey === null) return headers;
+    return { ...headers, authorization: `Bearer ${typeof apiKey === 'string' ? apiKey : await apiKey()}` };
   }
 }
 
