@@ -6,7 +6,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Protocol
@@ -101,7 +101,7 @@ class SyncDriver:
 
 
 @contextmanager
-def _interruption_after(seconds: float) -> Iterator[None]:
+def _interruption_after(seconds: float) -> Generator[None, None, None]:
     def interrupt(_number: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
@@ -137,7 +137,8 @@ class AsyncDriver:
             operation: Callable[..., Any] = getattr(getattr(client, resource), method)
             return await client.with_response(operation, *args, **kwargs)
 
-        return self._portal.call(run)
+        result: tuple[Any, ApiResponse] = self._portal.call(run)
+        return result
 
     def cancelled_call(
         self, settings: Settings, resource: str, method: str, args: list[str], kwargs: dict[str, Any], seconds: float

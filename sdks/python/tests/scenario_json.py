@@ -1,11 +1,13 @@
 # The JSON side of the shared scenario: variables in strings, captures, and the comparison with what is expected.
 # Follows sdks/scenarios/README.md to the letter; knows no client.
+# pyright: reportUnknownArgumentType=false
+# (It narrows JSON to lists and objects of what is unknown; that is what JSON is.)
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 _WHOLE = re.compile(r"\{\{([^{}]+)\}\}")
 
@@ -18,10 +20,18 @@ def fill(value: Any, variables: Mapping[str, Any]) -> Any:
             return _variable(whole[1], variables)
         return _WHOLE.sub(lambda found: str(_variable(found[1], variables)), value)
     if isinstance(value, list):
-        return [fill(item, variables) for item in value]
+        return [fill(item, variables) for item in _list(value)]
     if isinstance(value, dict):
-        return {key: fill(item, variables) for key, item in value.items()}
+        return {key: fill(item, variables) for key, item in _dict(value).items()}
     return value
+
+
+def _list(value: object) -> list[Any]:
+    return cast("list[Any]", value)
+
+
+def _dict(value: object) -> dict[str, Any]:
+    return cast("dict[str, Any]", value)
 
 
 def _variable(name: str, variables: Mapping[str, Any]) -> Any:
@@ -33,7 +43,7 @@ def _variable(name: str, variables: Mapping[str, Any]) -> Any:
 def take(value: Any, path: str) -> Any:
     """The value at a path such as data.0.id."""
     for segment in path.split("."):
-        value = value[int(segment)] if isinstance(value, list) else value[segment]
+        value = _list(value)[int(segment)] if isinstance(value, list) else _dict(value)[segment]
     return value
 
 
@@ -42,11 +52,15 @@ def differences(expected: Any, actual: Any, where: str = "") -> list[str]:
     if isinstance(expected, dict):
         if not isinstance(actual, dict):
             return [f"{where}: expected an object, got {actual!r}"]
-        return [line for key, one in expected.items() for line in differences(one, actual.get(key), f"{where}/{key}")]
+        found = _dict(actual)
+        return [
+            line for key, one in _dict(expected).items() for line in differences(one, found.get(key), f"{where}/{key}")
+        ]
     if isinstance(expected, list):
-        if not isinstance(actual, list) or len(actual) != len(expected):
-            return [f"{where}: expected {len(expected)} elements, got {actual!r}"]
-        pairs = zip(expected, actual, strict=True)
+        wanted = _list(expected)
+        if not isinstance(actual, list) or len(_list(actual)) != len(wanted):
+            return [f"{where}: expected {len(wanted)} elements, got {actual!r}"]
+        pairs = zip(wanted, _list(actual), strict=True)
         return [line for at, (one, other) in enumerate(pairs) for line in differences(one, other, f"{where}/{at}")]
     if isinstance(expected, str) and expected.startswith("@"):
         return [] if _holds(expected, actual) else [f"{where}: expected {expected}, got {actual!r}"]

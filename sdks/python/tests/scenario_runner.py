@@ -103,7 +103,7 @@ class Runner:
         done = 0
         with ThreadPoolExecutor(PARALLEL) as pool:
             while done < raw["at_most"]:
-                for outcome in pool.map(lambda _: self._ask(step), range(PARALLEL)):
+                for outcome in pool.map(self._ask, [step] * PARALLEL):
                     if outcome.error is not None:
                         _match(raw["expect"]["error"], outcome.error, "error")
                         return

@@ -14,29 +14,44 @@ from __future__ import annotations
 
 from . import errors, types, webhooks
 from ._client import AsyncTranche, Tranche
+from ._errors import (
+    ApiConnectionError,
+    ApiError,
+    ApiTimeoutError,
+    FieldProblem,
+    TrancheError,
+    WebhookVerificationError,
+)
 from ._gaps import AsyncGapDetector, GapDetector, Observation
+from ._generated import errors as _by_code
+from ._generated.errors import *
 from ._page import AsyncList, AsyncPage, Page
 from ._response import ApiResponse, RateLimit
 from ._values import NOT_GIVEN, NotGiven
 from ._version import __version__
-from .errors import *
 
 __all__ = [
     "NOT_GIVEN",
+    "ApiConnectionError",
+    "ApiError",
     "ApiResponse",
+    "ApiTimeoutError",
     "AsyncGapDetector",
     "AsyncList",
     "AsyncPage",
     "AsyncTranche",
+    "FieldProblem",
     "GapDetector",
     "NotGiven",
     "Observation",
     "Page",
     "RateLimit",
     "Tranche",
+    "TrancheError",
+    "WebhookVerificationError",
     "__version__",
     "errors",
     "types",
     "webhooks",
 ]
-__all__ += errors.__all__  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+__all__ += _by_code.__all__

@@ -59,7 +59,7 @@ class Model:
         """The HTTP response that this came with: status, headers, request id, rate limit."""
         response: ApiResponse | None = self.__dict__.get(_RESPONSE)
         if response is None:
-            raise AttributeError(
+            raise LookupError(
                 f"This {type(self).__name__} is part of a larger answer; the outermost object has last_response."
             )
         return response
@@ -67,9 +67,8 @@ class Model:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            raise AttributeError(
-                f"This {type(self).__name__} has no {name!r}. A server older than this client may not send it yet."
-            )
+            kind = type(self).__name__
+            raise AttributeError(f"This {kind} has no {name!r}. A server older than this client may not send it yet.")
 
 
 def attach_response(model: Model, response: ApiResponse) -> None:

@@ -21,10 +21,17 @@ USER_AGENT = (
 )
 
 
+class _Secret(bytes):
+    """Bytes that are sent as they are, and never printed, in a dump of variables neither."""
+
+    def __repr__(self) -> str:
+        return "b'[secret]'"
+
+
 class Settings:
     """The settings of one client."""
 
-    __slots__ = ("_headers", "base_url", "max_retries", "timeout", "url")
+    __slots__ = ("_authorization", "_headers", "base_url", "max_retries", "timeout", "url")
 
     def __init__(
         self,
@@ -41,8 +48,9 @@ class Settings:
             raise ValueError("max_retries must be 0 or more.")
         address = base_url if base_url is not None else os.environ.get("TRANCHE_BASE_URL") or DEFAULT_BASE_URL
         self.url = httpx.URL(str(address).rstrip("/"))
-        if self.url.scheme not in ("http", "https") or not self.url.host:
-            raise ValueError("base_url must be an http or https address.")
+        # A name and a password in the address would become another Authorization header, and be printed with it.
+        if self.url.scheme not in ("http", "https") or not self.url.host or self.url.userinfo:
+            raise ValueError("base_url must be an http or https address without a user name.")
         self.base_url = str(self.url)
         self.timeout = timeout
         self.max_retries = max_retries
@@ -50,9 +58,9 @@ class Settings:
             "accept": "application/json, application/problem+json",
             "user-agent": USER_AGENT,
             **{name.lower(): value for name, value in (headers or {}).items()},
-            # Checked here, because a low-level error about a malformed header would repeat its value.
-            "authorization": f"Bearer {header_text('api_key', key)}",
         }
+        # Checked here, because a low-level error about a malformed header would repeat its value.
+        self._authorization = _Secret(f"Bearer {header_text('api_key', key)}".encode())
 
     def prepared_headers(self, http_client: httpx.Client | httpx.AsyncClient) -> list[tuple[bytes, bytes]]:
         """The headers that every request begins with: those of the HTTP client, then ours over them."""
@@ -60,7 +68,8 @@ class Settings:
         # Kept only when somebody set it on purpose; httpx's own says nothing of us.
         merged.update(self._headers)
         merged["host"] = self.url.netloc.decode("ascii")
-        return [(name.lower(), value) for name, value in merged.raw]
+        merged.pop("authorization", None)
+        return [*((name.lower(), value) for name, value in merged.raw), (b"authorization", self._authorization)]
 
 
 def timeouts_of(seconds: float | None) -> dict[str, float | None]:
