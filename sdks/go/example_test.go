@@ -259,26 +259,24 @@ func ExampleWebhookHandler() {
 func ExampleGapDetector() {
 	ctx := context.Background()
 	client := tranche.NewClient(os.Getenv("TRANCHE_API_KEY"))
-	if _, err := client.Projects.Create(ctx, &tranche.ProjectCreateParams{Name: "Website", ClientID: "acme"}); err != nil {
+	clientID := fmt.Sprintf("client-%d", time.Now().UnixNano())
+	if _, err := client.Projects.Create(ctx, &tranche.ProjectCreateParams{Name: "Missed", ClientID: clientID}); err != nil {
 		log.Fatal(err)
 	}
 
 	// The number is what LastSeq said when this program stopped.
 	detector := tranche.NewGapDetector(client, 1, tranche.EventTypeProjectCreated)
+
+	// In the handler of the webhooks:
 	event := &tranche.ProjectCreatedWebhook{WebhookMeta: tranche.WebhookMeta{Seq: 1_000_000, PrevSeq: 999_999}}
-	observed, err := detector.Observe(ctx, event)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, missed := range observed.Missing {
-		typed, err := missed.Webhook()
-		if err != nil {
-			log.Fatal(err)
+	err := detector.Process(ctx, event, func(ctx context.Context, event tranche.WebhookEvent) error {
+		if created, ok := event.(*tranche.ProjectCreatedWebhook); ok && created.Data.ClientID == clientID {
+			fmt.Println(created.Data.Name)
 		}
-		if _, ok := typed.(*tranche.ProjectCreatedWebhook); !ok {
-			log.Fatalf("%T", typed)
-		}
-	}
-	fmt.Println(observed.Duplicate, detector.LastSeq())
-	// Output: false 1000000
+		return nil
+	})
+	fmt.Println(err, detector.LastSeq())
+	// Output:
+	// Missed
+	// <nil> 1000000
 }

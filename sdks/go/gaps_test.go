@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 	"testing"
 )
@@ -14,8 +15,8 @@ func numbered(seq, previous int64) WebhookEvent {
 	return &UnknownWebhook{WebhookMeta: WebhookMeta{Seq: seq, PrevSeq: previous}}
 }
 
-const missedEvents = `{"data":[{"id":"evt_6","seq":6,"type":"payment.released"},{"id":"evt_7","seq":7,"type":"project.created"},` +
-	`{"id":"evt_8","seq":8,"type":"payment.released"},{"id":"evt_9","seq":9,"type":"payment.released"}],"has_more":true,"next_cursor":"9"}`
+const missedEvents = `{"data":[{"id":"evt_6","seq":6,"type":"payment.released","data":{}},{"id":"evt_7","seq":7,"type":"project.created"},` +
+	`{"id":"evt_8","seq":8,"type":"payment.released","data":{}},{"id":"evt_9","seq":9,"type":"payment.released"}],"has_more":true,"next_cursor":"9"}`
 
 func TestAGapIsFilledOnceAndOnlyWithTheKindsThatAreSent(t *testing.T) {
 	seen := record(t, status(200, missedEvents))
@@ -76,5 +77,38 @@ func TestWebhooksThatComeTogetherFindAGapOnce(t *testing.T) {
 	everyone.Wait()
 	if found != 3 || duplicates != 7 {
 		t.Errorf("%d found, %d duplicates", found, duplicates)
+	}
+}
+
+func TestProcessingHandsOnEachEventOnceInOrderAndGoesOnWhereItStopped(t *testing.T) {
+	seen := record(t, status(200, missedEvents), status(200, `{"data":[{"id":"evt_8","seq":8,"type":"payment.released","data":{}},`+
+		`{"id":"evt_9","seq":9,"type":"payment.released","data":{}}],"has_more":false,"next_cursor":null}`))
+	detector := NewGapDetector(seen.Client, 5, EventTypePaymentReleased)
+	var handled []int64
+	failing := errors.New("not now")
+	handle := func(_ context.Context, event WebhookEvent) error {
+		if event.Meta().Seq == 8 && failing != nil {
+			return failing
+		}
+		handled = append(handled, event.Meta().Seq)
+		return nil
+	}
+	if err := detector.Process(context.Background(), numbered(9, 8), handle); !errors.Is(err, failing) || detector.LastSeq() != 6 {
+		t.Fatalf("%v %v", err, handled)
+	}
+	failing = nil
+	for range 2 {
+		if err := detector.Process(context.Background(), numbered(9, 8), handle); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := detector.Process(context.Background(), numbered(0, 0), handle); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(handled, []int64{6, 8, 9, 0}) || detector.LastSeq() != 9 {
+		t.Error(handled, detector.LastSeq())
+	}
+	if query := seen.requests[1].URL.RawQuery; query != "after_seq=6&limit=3" {
+		t.Error(query)
 	}
 }
