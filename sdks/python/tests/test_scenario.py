@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from conftest import key_of_its_own
 from scenario_drivers import AsyncDriver, SyncDriver
 from scenario_runner import Runner
 
@@ -27,9 +28,10 @@ class Play:
 
 @pytest.fixture(scope="module", params=["sync", "async"])
 def play(request: pytest.FixtureRequest, server: None) -> Iterator[Play]:
-    runner = Runner(SyncDriver() if request.param == "sync" else AsyncDriver())
-    yield Play(runner)
-    runner.close()
+    with key_of_its_own():
+        runner = Runner(SyncDriver() if request.param == "sync" else AsyncDriver())
+        yield Play(runner)
+        runner.close()
 
 
 @pytest.mark.parametrize("number", range(len(STEPS)), ids=[f"{at}: {step['name']}" for at, step in enumerate(STEPS)])
