@@ -137,7 +137,8 @@ export class GoTypes {
     this.#written.set(name, entry);
     const fields = this.fields(name, schema, direction);
     entry.text = struct(name, `${name}: ${lowered(schema.description ?? 'no description.')}`, fields);
-    if (direction === 'received' && schema.properties?.secret !== undefined) entry.text += `\n${withoutSecret(name)}`;
+    const secret = fields.find((field) => field.name === 'Secret');
+    if (direction === 'received' && secret !== undefined) entry.text += `\n${withoutSecret(name, secret.type)}`;
     const collections = fields.filter(({ type, tag }) => tag.endsWith(',omitempty') && /^(\[\]|map\[)/.test(type));
     if (direction === 'sent' && collections.length > 0) entry.text += `\n${emptyIsSent(name, collections)}`;
     return name;
@@ -160,12 +161,14 @@ export class GoTypes {
   #enum(name: string, schema: Schema): string {
     if (this.#written.has(name)) return name;
     const { text, items } = documentedValues(schema.description ?? '');
-    const values = (schema.enum ?? []).map((value) => {
-      const constant = `${name}${exported(String(value))}`;
-      return `${comment(`${constant}: ${items.get(String(value)) ?? 'see the type.'}`, '\t')}\t${constant} ${name} = ${quoted(String(value))}\n`;
+    const rows = (schema.enum ?? []).map((value) => [`${name}${exported(String(value))}`, name, `= ${quoted(String(value))}`]);
+    const documented = rows.map((row, index) => {
+      const said = items.get(String(schema.enum?.[index]));
+      return `${said === undefined ? '' : comment(`${row[0]}: ${said}`, '\t')}\t${row.join(' ')}\n`;
     });
-    const about = `${name}: ${lowered(text)}\n\nA value that this version of the client does not know yet is passed through as it is.`;
-    this.#written.set(name, { kind: 'enum', text: `${comment(about)}type ${name} string\n\nconst (\n${values.join('\n')})\n` });
+    const values = items.size === 0 ? aligned(rows) : documented.join('\n');
+    const about = `${name}: ${lowered(text.trim() || 'one of the values below.')}\n\nA value that this version of the client does not know yet is passed through as it is.`;
+    this.#written.set(name, { kind: 'enum', text: `${comment(about)}type ${name} string\n\nconst (\n${values})\n` });
     return name;
   }
 }
@@ -206,11 +209,11 @@ export function lowered(text: string): string {
 }
 
 /** What holds a secret does not show it when it is printed. */
-function withoutSecret(name: string): string {
+function withoutSecret(name: string, type: string): string {
   return `// String shows everything but the secret.
 func (s ${name}) String() string {
 	type shown ${name}
-	s.Secret = "[secret]"
+	s.Secret = ${type === 'string' ? '"[secret]"' : 'nil'}
 	return fmt.Sprintf("%+v", shown(s))
 }
 

@@ -10,13 +10,8 @@ package tranche
 type APIKeyStatus string
 
 const (
-	// APIKeyStatusActive: see the type.
-	APIKeyStatusActive APIKeyStatus = "active"
-
-	// APIKeyStatusExpired: see the type.
+	APIKeyStatusActive  APIKeyStatus = "active"
 	APIKeyStatusExpired APIKeyStatus = "expired"
-
-	// APIKeyStatusRevoked: see the type.
 	APIKeyStatusRevoked APIKeyStatus = "revoked"
 )
 
@@ -26,16 +21,9 @@ const (
 type DeliveryStatus string
 
 const (
-	// DeliveryStatusPending: see the type.
-	DeliveryStatusPending DeliveryStatus = "pending"
-
-	// DeliveryStatusSucceeded: see the type.
+	DeliveryStatusPending   DeliveryStatus = "pending"
 	DeliveryStatusSucceeded DeliveryStatus = "succeeded"
-
-	// DeliveryStatusFailed: see the type.
-	DeliveryStatusFailed DeliveryStatus = "failed"
-
-	// DeliveryStatusCancelled: see the type.
+	DeliveryStatusFailed    DeliveryStatus = "failed"
 	DeliveryStatusCancelled DeliveryStatus = "cancelled"
 )
 
@@ -45,74 +33,29 @@ const (
 type ErrorCode string
 
 const (
-	// ErrorCodeMalformedJSON: see the type.
-	ErrorCodeMalformedJSON ErrorCode = "malformed_json"
-
-	// ErrorCodeMalformedRequest: see the type.
-	ErrorCodeMalformedRequest ErrorCode = "malformed_request"
-
-	// ErrorCodeRequestTimeout: see the type.
-	ErrorCodeRequestTimeout ErrorCode = "request_timeout"
-
-	// ErrorCodeHeadersTooLarge: see the type.
-	ErrorCodeHeadersTooLarge ErrorCode = "headers_too_large"
-
-	// ErrorCodeMissingAPIKey: see the type.
-	ErrorCodeMissingAPIKey ErrorCode = "missing_api_key"
-
-	// ErrorCodeInvalidAPIKey: see the type.
-	ErrorCodeInvalidAPIKey ErrorCode = "invalid_api_key"
-
-	// ErrorCodeAPIKeyRevoked: see the type.
-	ErrorCodeAPIKeyRevoked ErrorCode = "api_key_revoked"
-
-	// ErrorCodeAPIKeyExpired: see the type.
-	ErrorCodeAPIKeyExpired ErrorCode = "api_key_expired"
-
-	// ErrorCodeInsufficientScope: see the type.
-	ErrorCodeInsufficientScope ErrorCode = "insufficient_scope"
-
-	// ErrorCodeScopeEscalation: see the type.
-	ErrorCodeScopeEscalation ErrorCode = "scope_escalation"
-
-	// ErrorCodeNotFound: see the type.
-	ErrorCodeNotFound ErrorCode = "not_found"
-
-	// ErrorCodeMethodNotAllowed: see the type.
-	ErrorCodeMethodNotAllowed ErrorCode = "method_not_allowed"
-
-	// ErrorCodeInvalidTransition: see the type.
-	ErrorCodeInvalidTransition ErrorCode = "invalid_transition"
-
-	// ErrorCodeNotEditable: see the type.
-	ErrorCodeNotEditable ErrorCode = "not_editable"
-
-	// ErrorCodeProjectArchived: see the type.
-	ErrorCodeProjectArchived ErrorCode = "project_archived"
-
-	// ErrorCodePreconditionFailed: see the type.
-	ErrorCodePreconditionFailed ErrorCode = "precondition_failed"
-
-	// ErrorCodeBodyTooLarge: see the type.
-	ErrorCodeBodyTooLarge ErrorCode = "body_too_large"
-
-	// ErrorCodeUnsupportedMediaType: see the type.
+	ErrorCodeMalformedJSON        ErrorCode = "malformed_json"
+	ErrorCodeMalformedRequest     ErrorCode = "malformed_request"
+	ErrorCodeRequestTimeout       ErrorCode = "request_timeout"
+	ErrorCodeHeadersTooLarge      ErrorCode = "headers_too_large"
+	ErrorCodeMissingAPIKey        ErrorCode = "missing_api_key"
+	ErrorCodeInvalidAPIKey        ErrorCode = "invalid_api_key"
+	ErrorCodeAPIKeyRevoked        ErrorCode = "api_key_revoked"
+	ErrorCodeAPIKeyExpired        ErrorCode = "api_key_expired"
+	ErrorCodeInsufficientScope    ErrorCode = "insufficient_scope"
+	ErrorCodeScopeEscalation      ErrorCode = "scope_escalation"
+	ErrorCodeNotFound             ErrorCode = "not_found"
+	ErrorCodeMethodNotAllowed     ErrorCode = "method_not_allowed"
+	ErrorCodeInvalidTransition    ErrorCode = "invalid_transition"
+	ErrorCodeNotEditable          ErrorCode = "not_editable"
+	ErrorCodeProjectArchived      ErrorCode = "project_archived"
+	ErrorCodePreconditionFailed   ErrorCode = "precondition_failed"
+	ErrorCodeBodyTooLarge         ErrorCode = "body_too_large"
 	ErrorCodeUnsupportedMediaType ErrorCode = "unsupported_media_type"
-
-	// ErrorCodeValidationFailed: see the type.
-	ErrorCodeValidationFailed ErrorCode = "validation_failed"
-
-	// ErrorCodeIdempotencyKeyReused: see the type.
+	ErrorCodeValidationFailed     ErrorCode = "validation_failed"
 	ErrorCodeIdempotencyKeyReused ErrorCode = "idempotency_key_reused"
-
-	// ErrorCodeRateLimited: see the type.
-	ErrorCodeRateLimited ErrorCode = "rate_limited"
-
-	// ErrorCodeOverloaded: see the type.
-	ErrorCodeOverloaded ErrorCode = "overloaded"
-
-	// ErrorCodeInternalError: see the type.
-	ErrorCodeInternalError ErrorCode = "internal_error"
+	ErrorCodeRateLimited          ErrorCode = "rate_limited"
+	ErrorCodeOverloaded           ErrorCode = "overloaded"
+	ErrorCodeInternalError        ErrorCode = "internal_error"
 )
 
 // EventType: the kind of event.
@@ -121,32 +64,15 @@ const (
 type EventType string
 
 const (
-	// EventTypeProjectCreated: see the type.
-	EventTypeProjectCreated EventType = "project.created"
-
-	// EventTypeMilestoneSubmitted: see the type.
-	EventTypeMilestoneSubmitted EventType = "milestone.submitted"
-
-	// EventTypeMilestoneApproved: see the type.
-	EventTypeMilestoneApproved EventType = "milestone.approved"
-
-	// EventTypePaymentReleased: see the type.
-	EventTypePaymentReleased EventType = "payment.released"
-
-	// EventTypeMilestoneCreated: see the type.
-	EventTypeMilestoneCreated EventType = "milestone.created"
-
-	// EventTypeMilestoneChangesRequested: see the type.
+	EventTypeProjectCreated            EventType = "project.created"
+	EventTypeMilestoneSubmitted        EventType = "milestone.submitted"
+	EventTypeMilestoneApproved         EventType = "milestone.approved"
+	EventTypePaymentReleased           EventType = "payment.released"
+	EventTypeMilestoneCreated          EventType = "milestone.created"
 	EventTypeMilestoneChangesRequested EventType = "milestone.changes_requested"
-
-	// EventTypeMilestoneCancelled: see the type.
-	EventTypeMilestoneCancelled EventType = "milestone.cancelled"
-
-	// EventTypeInvoiceIssued: see the type.
-	EventTypeInvoiceIssued EventType = "invoice.issued"
-
-	// EventTypeProjectArchived: see the type.
-	EventTypeProjectArchived EventType = "project.archived"
+	EventTypeMilestoneCancelled        EventType = "milestone.cancelled"
+	EventTypeInvoiceIssued             EventType = "invoice.issued"
+	EventTypeProjectArchived           EventType = "project.archived"
 )
 
 // InvoicePaymentStatus: whether it has been paid: by the release of its payment.
@@ -155,11 +81,8 @@ const (
 type InvoicePaymentStatus string
 
 const (
-	// InvoicePaymentStatusUnpaid: see the type.
 	InvoicePaymentStatusUnpaid InvoicePaymentStatus = "unpaid"
-
-	// InvoicePaymentStatusPaid: see the type.
-	InvoicePaymentStatusPaid InvoicePaymentStatus = "paid"
+	InvoicePaymentStatusPaid   InvoicePaymentStatus = "paid"
 )
 
 // InvoiceStatus: the document itself. Only an unpaid one can become `void`.
@@ -168,11 +91,8 @@ const (
 type InvoiceStatus string
 
 const (
-	// InvoiceStatusIssued: see the type.
 	InvoiceStatusIssued InvoiceStatus = "issued"
-
-	// InvoiceStatusVoid: see the type.
-	InvoiceStatusVoid InvoiceStatus = "void"
+	InvoiceStatusVoid   InvoiceStatus = "void"
 )
 
 // MilestoneStatus: where the work stands. `approved` and `cancelled` are final.
@@ -181,23 +101,12 @@ const (
 type MilestoneStatus string
 
 const (
-	// MilestoneStatusPending: see the type.
-	MilestoneStatusPending MilestoneStatus = "pending"
-
-	// MilestoneStatusInProgress: see the type.
-	MilestoneStatusInProgress MilestoneStatus = "in_progress"
-
-	// MilestoneStatusSubmitted: see the type.
-	MilestoneStatusSubmitted MilestoneStatus = "submitted"
-
-	// MilestoneStatusChangesRequested: see the type.
+	MilestoneStatusPending          MilestoneStatus = "pending"
+	MilestoneStatusInProgress       MilestoneStatus = "in_progress"
+	MilestoneStatusSubmitted        MilestoneStatus = "submitted"
 	MilestoneStatusChangesRequested MilestoneStatus = "changes_requested"
-
-	// MilestoneStatusApproved: see the type.
-	MilestoneStatusApproved MilestoneStatus = "approved"
-
-	// MilestoneStatusCancelled: see the type.
-	MilestoneStatusCancelled MilestoneStatus = "cancelled"
+	MilestoneStatusApproved         MilestoneStatus = "approved"
+	MilestoneStatusCancelled        MilestoneStatus = "cancelled"
 )
 
 // PaymentStatus: whether the money has been let go. `released` is final.
@@ -206,10 +115,7 @@ const (
 type PaymentStatus string
 
 const (
-	// PaymentStatusPending: see the type.
-	PaymentStatusPending PaymentStatus = "pending"
-
-	// PaymentStatusReleased: see the type.
+	PaymentStatusPending  PaymentStatus = "pending"
 	PaymentStatusReleased PaymentStatus = "released"
 )
 
@@ -219,10 +125,7 @@ const (
 type ProjectStatus string
 
 const (
-	// ProjectStatusActive: see the type.
-	ProjectStatusActive ProjectStatus = "active"
-
-	// ProjectStatusArchived: see the type.
+	ProjectStatusActive   ProjectStatus = "active"
 	ProjectStatusArchived ProjectStatus = "archived"
 )
 
@@ -233,11 +136,8 @@ const (
 type ReleaseMode string
 
 const (
-	// ReleaseModeOnApproval: see the type.
 	ReleaseModeOnApproval ReleaseMode = "on_approval"
-
-	// ReleaseModeManual: see the type.
-	ReleaseModeManual ReleaseMode = "manual"
+	ReleaseModeManual     ReleaseMode = "manual"
 )
 
 // Scope: what a key may do.
@@ -295,9 +195,6 @@ const (
 type WebhookEndpointStatus string
 
 const (
-	// WebhookEndpointStatusEnabled: see the type.
-	WebhookEndpointStatusEnabled WebhookEndpointStatus = "enabled"
-
-	// WebhookEndpointStatusDisabled: see the type.
+	WebhookEndpointStatusEnabled  WebhookEndpointStatus = "enabled"
 	WebhookEndpointStatusDisabled WebhookEndpointStatus = "disabled"
 )
