@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import anyio
@@ -10,7 +11,7 @@ import pytest
 
 import tranche
 from stub import API_KEY, Both, Stub, both, ok, problem
-from tranche.types import UnknownWebhook
+from tranche.types import UnknownWebhook, WebhookEvent
 
 __all__ = ["both"]
 
@@ -106,3 +107,42 @@ def test_deliveries_at_the_same_time_fill_a_gap_once() -> None:
     assert anyio.run(run) == 8
     assert len(set(missing)) == len(missing)
     assert {2, 3, 4, 5} <= set(missing)
+
+
+def test_what_a_handler_did_not_finish_comes_again_and_nothing_comes_twice(both: Both) -> None:
+    handled: list[int | None] = []
+    event = UnknownWebhook(id="evt_6", timestamp=1, seq=6, prev_seq=5, event="x", data={})
+
+    def handle(one: WebhookEvent) -> None:
+        if one.seq == 5 and handled.count(5) == 0 and accidents:
+            raise accidents.pop()
+        handled.append(one.seq)
+
+    async def handle_async(one: WebhookEvent) -> None:
+        handle(one)
+
+    accidents = [RuntimeError("the books are closed")]
+
+    def run(client: Any) -> Any:
+        detector = client.webhooks.gap_detector(last_seq=3)
+        if both.kind == "sync":
+            with pytest.raises(RuntimeError):
+                detector.process(event, handle)
+            detector.process(event, handle)
+            detector.process(event, handle)
+            detector.process(dataclasses.replace(event, seq=None), handle)
+            return detector.last_seq
+
+        async def run_async() -> int | None:
+            with pytest.raises(RuntimeError):
+                await detector.process(event, handle_async)
+            await detector.process(event, handle_async)
+            await detector.process(event, handle_async)
+            await detector.process(dataclasses.replace(event, seq=None), handle_async)
+            last_seq: int | None = detector.last_seq
+            return last_seq
+
+        return run_async()
+
+    assert both.call(Stub([log]), run) == 6
+    assert handled == [4, 5, 6, None]

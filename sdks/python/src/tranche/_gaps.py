@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from ._webhook_envelope import WebhookEnvelope
 
 if TYPE_CHECKING:
     from ._client import AsyncTranche, Tranche
+    from ._generated.webhooks import WebhookEvent
 
 PAGE_LIMIT = 100
 
@@ -58,13 +59,10 @@ class GapDetector(_Gaps):
     """
     Notices webhooks that did not arrive. May be used by several threads.
 
-        seen = detector.observe(event)
-        if not seen.duplicate:
-            for missed in seen.missing:
-                handle(client.webhooks.event_of(missed))
-            handle(event)
+        detector = client.webhooks.gap_detector(last_seq=stored)
+        detector.process(event, handle)
 
-    Webhooks can overtake each other; one that was returned as missing and comes after all is a duplicate then.
+    Webhooks can overtake each other; one that was handed on as missing and comes after all is a duplicate then.
     """
 
     def __init__(
@@ -74,27 +72,58 @@ class GapDetector(_Gaps):
         self._client = client
         self._lock = threading.Lock()
 
+    def process(self, event: WebhookEvent, handle: Callable[[WebhookEvent], object]) -> None:
+        """
+        Hands on what is missing before a webhook, and then the webhook: oldest first, and each once.
+
+        Takes note of each when `handle` returned. When it raises, that is passed on, and the same webhook, sent
+        again, goes on from there. One webhook is processed at a time.
+        """
+        if event.seq is None:
+            handle(event)
+            return
+        with self._lock:
+            seen = self._look(event.seq, event.prev_seq)
+            if seen.duplicate:
+                return
+            for missed in seen.missing:
+                handle(self._client.webhooks.event_of(missed))
+                self._last_seq = missed.seq
+            handle(event)
+            self._last_seq = event.seq
+
     def observe(self, event: WebhookEnvelope) -> Observation:
-        """Takes note of a webhook, and reads from `GET /v1/events` what is missing before it."""
+        """
+        Takes note of a webhook and returns what is missing before it, read from `GET /v1/events`.
+
+        From then on all of that counts as seen; `process` waits until it was handled.
+        """
         return self.observe_seq(event.seq, event.prev_seq)
 
     def observe_seq(self, seq: int | None, prev_seq: int | None) -> Observation:
         """As `observe`, for the numbers of the headers alone. When it fails, nothing was taken note of."""
         if seq is None:
             return Observation(duplicate=False)
+        # Held while reading, so that two webhooks at once do not both find the same gap.
         with self._lock:
-            if self._is_duplicate(seq):
-                return Observation(duplicate=True)
-            missing: list[Event] = []
-            begin = self._begin_of_gap(prev_seq)
-            if begin is not None:
-                for event in self._client.events.list(after_seq=begin, limit=PAGE_LIMIT):
-                    if event.seq >= seq:
-                        break
-                    if self._is_missing(event):
-                        missing.append(event)
-            self._last_seq = seq
-            return Observation(duplicate=False, missing=missing)
+            seen = self._look(seq, prev_seq)
+            if not seen.duplicate:
+                self._last_seq = seq
+            return seen
+
+    def _look(self, seq: int, prev_seq: int | None) -> Observation:
+        """What a webhook means for the number seen last, which stays as it is."""
+        if self._is_duplicate(seq):
+            return Observation(duplicate=True)
+        begin = self._begin_of_gap(prev_seq)
+        missing: list[Event] = []
+        if begin is not None:
+            for event in self._client.events.list(after_seq=begin, limit=page_limit(begin, seq)):
+                if event.seq >= seq:
+                    break
+                if self._is_missing(event):
+                    missing.append(event)
+        return Observation(duplicate=False, missing=missing)
 
 
 class AsyncGapDetector(_Gaps):
@@ -107,8 +136,23 @@ class AsyncGapDetector(_Gaps):
         self._client = client
         self._lock = anyio.Lock()
 
+    async def process(self, event: WebhookEvent, handle: Callable[[WebhookEvent], Awaitable[object]]) -> None:
+        """Hands on what is missing before a webhook, and then the webhook; see `GapDetector.process`."""
+        if event.seq is None:
+            await handle(event)
+            return
+        async with self._lock:
+            seen = await self._look(event.seq, event.prev_seq)
+            if seen.duplicate:
+                return
+            for missed in seen.missing:
+                await handle(self._client.webhooks.event_of(missed))
+                self._last_seq = missed.seq
+            await handle(event)
+            self._last_seq = event.seq
+
     async def observe(self, event: WebhookEnvelope) -> Observation:
-        """Takes note of a webhook, and reads from `GET /v1/events` what is missing before it."""
+        """Takes note of a webhook and returns what is missing before it; see `GapDetector.observe`."""
         return await self.observe_seq(event.seq, event.prev_seq)
 
     async def observe_seq(self, seq: int | None, prev_seq: int | None) -> Observation:
@@ -116,15 +160,25 @@ class AsyncGapDetector(_Gaps):
         if seq is None:
             return Observation(duplicate=False)
         async with self._lock:
-            if self._is_duplicate(seq):
-                return Observation(duplicate=True)
-            missing: list[Event] = []
-            begin = self._begin_of_gap(prev_seq)
-            if begin is not None:
-                async for event in self._client.events.list(after_seq=begin, limit=PAGE_LIMIT):
-                    if event.seq >= seq:
-                        break
-                    if self._is_missing(event):
-                        missing.append(event)
-            self._last_seq = seq
-            return Observation(duplicate=False, missing=missing)
+            seen = await self._look(seq, prev_seq)
+            if not seen.duplicate:
+                self._last_seq = seq
+            return seen
+
+    async def _look(self, seq: int, prev_seq: int | None) -> Observation:
+        if self._is_duplicate(seq):
+            return Observation(duplicate=True)
+        begin = self._begin_of_gap(prev_seq)
+        missing: list[Event] = []
+        if begin is not None:
+            async for event in self._client.events.list(after_seq=begin, limit=page_limit(begin, seq)):
+                if event.seq >= seq:
+                    break
+                if self._is_missing(event):
+                    missing.append(event)
+        return Observation(duplicate=False, missing=missing)
+
+
+def page_limit(begin: int, seq: int) -> int:
+    """As many as lie between, as far as one page goes."""
+    return min(seq - begin, PAGE_LIMIT)
