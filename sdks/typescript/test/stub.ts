@@ -8,6 +8,7 @@ export interface Sent {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: unknown;
+  readonly redirect: string | undefined;
 }
 
 type Reply = Response | Error | ((init: RequestInit) => Promise<Response>);
@@ -25,8 +26,14 @@ export function stubbed(replies: readonly Reply[], options: TrancheOptions = {})
     baseUrl: 'http://service.test',
     ...options,
     fetch: async (url, init) => {
-      const { method = 'GET', headers, body } = init;
-      sent.push({ url, method, headers: headers as Record<string, string>, body: typeof body === 'string' ? JSON.parse(body) : body });
+      const { method = 'GET', headers, body, redirect } = init;
+      sent.push({
+        url,
+        method,
+        headers: headers as Record<string, string>,
+        body: typeof body === 'string' ? JSON.parse(body) : body,
+        redirect,
+      });
       const reply = replies[Math.min(sent.length, replies.length) - 1];
       if (typeof reply === 'function') return reply(init);
       if (reply instanceof Error) throw reply;
