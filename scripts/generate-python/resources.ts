@@ -43,7 +43,7 @@ ${resources.map((resource) => `        self.${resource} = ${resourceClass(resour
 ${importLine('collections.abc', used(['Mapping', 'Sequence'], code))}${importLine('datetime', used(['date', 'datetime'], code))}${importLine('typing', ['TYPE_CHECKING', ...used(['Any', 'Literal'], code)])}
 ${importLine('.._call', ['Call', ...used(['nothing'], code)])}${importLine('.._page', [...used([page], code), 'ListRequest'])}${importLine('.._values', used(['NOT_GIVEN', 'NotGiven', 'either', 'entity_tag', 'path_segment'], code))}${importLine('.bodies', used(bodies, code))}${importLine('.enums', used(enumNames(schemas), code))}${importLine('.models', used(models, code))}
 if TYPE_CHECKING:
-    from .._client import ${client}
+    from ..${flavour === 'async' ? '_async_client' : '_client'} import ${client}
 
 
 ${code}`;

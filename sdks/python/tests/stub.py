@@ -119,5 +119,5 @@ def both(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Bot
         pauses.append(seconds)
 
     monkeypatch.setattr("tranche._client.time.sleep", pauses.append)
-    monkeypatch.setattr("tranche._client.anyio.sleep", pause)
+    monkeypatch.setattr("tranche._async_client.anyio.sleep", pause)
     return Both(request.param, pauses)

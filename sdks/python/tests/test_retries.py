@@ -138,6 +138,6 @@ def test_a_redirect_is_an_error_and_takes_the_key_nowhere(both: Both) -> None:
 
 
 def test_an_answer_without_end_is_cut_off(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tranche._client.MAX_RESPONSE_BYTES", 100)
+    monkeypatch.setattr("tranche._client_base.MAX_RESPONSE_BYTES", 100)
     with pytest.raises(tranche.ApiConnectionError, match="larger than 100 bytes"):
         both.call(Stub([ok()]), retrieve)

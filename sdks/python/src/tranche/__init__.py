@@ -13,7 +13,8 @@ The Python client of Tranche, the service for work that is paid by milestone.
 from __future__ import annotations
 
 from . import errors, types, webhooks
-from ._client import AsyncTranche, Tranche
+from ._async_client import AsyncTranche
+from ._client import Tranche
 from ._errors import (
     ApiConnectionError,
     ApiError,

@@ -1,25 +1,23 @@
-# The two clients: Tranche, which blocks, and AsyncTranche. Here requests are sent, timed and repeated.
+# Tranche, the client that blocks: here requests are sent, timed and repeated. Its twin is in _async_client.py.
 # What an answer means is decided in _call.py; which operations there are is generated.
 
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-import anyio
 import httpx
 
-from ._call import MAX_RESPONSE_BYTES, Attempts, Call, Pause, captured
-from ._errors import ApiConnectionError
-from ._generated.async_resources import AsyncResources
+from ._call import Attempts, Call, Pause, captured
+from ._client_base import ClientBase, check_size
 from ._generated.resources import Resources
-from ._page import AsyncPage, ListRequest, Page
+from ._page import ListRequest, Page
 from ._response import ApiResponse
-from ._settings import DEFAULT_MAX_RETRIES, DEFAULT_TIMEOUT_SECONDS, Settings, timeouts_of
+from ._settings import DEFAULT_MAX_RETRIES, DEFAULT_TIMEOUT_SECONDS, Settings
 from ._values import NOT_GIVEN, NotGiven
-from .webhooks import AsyncWebhooks, Webhooks
+from .webhooks import Webhooks
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -28,39 +26,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class _Base:
-    """What both clients have in common."""
-
-    def __init__(self, settings: Settings, http: httpx.Client | httpx.AsyncClient) -> None:
-        self._settings = settings
-        self._headers = settings.prepared_headers(http)
-        self._prefix = settings.url.raw_path.rstrip(b"/")
-
-    @property
-    def base_url(self) -> str:
-        """The server's address."""
-        return self._settings.base_url
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(base_url={self.base_url!r})"
-
-    def _timeout_of(self, call: Call[Any]) -> float | None:
-        return self._settings.timeout if isinstance(call.timeout, NotGiven) else call.timeout
-
-    def _request(self, call: Call[Any], timeout: float | None) -> httpx.Request:
-        headers = self._headers
-        if call.overridden is not None:
-            headers = [(name, value) for name, value in headers if name not in call.overridden]
-        return httpx.Request(
-            call.method,
-            self._settings.url.copy_with(raw_path=self._prefix + call.path.encode("ascii")),
-            headers=[*headers, *call.headers],
-            content=call.content,
-            extensions={"timeout": timeouts_of(timeout)},
-        )
-
-
-class Tranche(_Base, Resources):
+class Tranche(ClientBase, Resources):
     """
     The client. One is enough for a program; it may be used by many threads at once.
 
@@ -88,7 +54,7 @@ class Tranche(_Base, Resources):
         settings = Settings(api_key, base_url, timeout, max_retries, headers)
         self._http = httpx.Client() if http_client is None else http_client
         self._owns_http = http_client is None
-        _Base.__init__(self, settings, self._http)
+        ClientBase.__init__(self, settings, self._http)
         Resources.__init__(self, self)
         self.webhooks = Webhooks(self)
 
@@ -172,7 +138,7 @@ class Tranche(_Base, Resources):
             size = 0
             for chunk in response.iter_bytes():
                 size += len(chunk)
-                _check_size(size)
+                check_size(size)
                 chunks.append(chunk)
                 if deadline is not None and time.monotonic() > deadline:
                     raise TimeoutError
@@ -185,128 +151,3 @@ class Tranche(_Base, Resources):
             return Page(request, values, self._read_page)
 
         return self._call(Call("GET", request.path, decode=decode, query=request.query, **request.options))
-
-
-class AsyncTranche(_Base, AsyncResources):
-    """
-    The client for asyncio and trio. One is enough for a program.
-
-        async with AsyncTranche(api_key="tr_live_…") as client:
-            project = await client.projects.create(name="Website", client_id="acme")
-
-    The parameters are those of `Tranche`; `http_client` is an `httpx.AsyncClient`. Cancelling the task cancels the call.
-    """
-
-    def __init__(
-        self,
-        api_key: str | None = None,
-        *,
-        base_url: str | httpx.URL | None = None,
-        timeout: float | None = DEFAULT_TIMEOUT_SECONDS,
-        max_retries: int = DEFAULT_MAX_RETRIES,
-        headers: Mapping[str, str] | None = None,
-        http_client: httpx.AsyncClient | None = None,
-    ) -> None:
-        settings = Settings(api_key, base_url, timeout, max_retries, headers)
-        self._http = httpx.AsyncClient() if http_client is None else http_client
-        self._owns_http = http_client is None
-        _Base.__init__(self, settings, self._http)
-        AsyncResources.__init__(self, self)
-        self.webhooks = AsyncWebhooks(self)
-
-    async def close(self) -> None:
-        """Closes the connections. Not those of an HTTP client that was handed in."""
-        if self._owns_http:
-            await self._http.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
-
-    async def with_response(
-        self, method: Callable[P, Awaitable[T]], /, *args: P.args, **kwargs: P.kwargs
-    ) -> tuple[T, ApiResponse]:
-        """
-        Makes one call and returns its result together with the HTTP response, even where the result is None.
-
-            project, response = await client.with_response(client.projects.retrieve, "prj_…")
-        """
-        box: list[ApiResponse] = []
-        token = captured.set(box)
-        try:
-            result = await method(*args, **kwargs)
-        finally:
-            captured.reset(token)
-        return result, box[-1]
-
-    async def request(
-        self,
-        method: str,
-        path: str,
-        *,
-        query: Mapping[str, object] | None = None,
-        body: Mapping[str, object] | None = None,
-        idempotency_key: str | None = None,
-        headers: Mapping[str, str] | None = None,
-        timeout: float | NotGiven | None = NOT_GIVEN,
-        max_retries: int | None = None,
-    ) -> Any:
-        """Calls any path, for what this version has no method for yet. Returns decoded JSON, None for no body."""
-        return await self._call(
-            Call(
-                method.upper(),
-                path,
-                decode=lambda parsed: parsed,
-                query=query,
-                body=body,
-                idempotency_key=idempotency_key,
-                headers=headers,
-                timeout=timeout,
-                max_retries=max_retries,
-            )
-        )
-
-    async def _call(self, call: Call[T]) -> T:
-        attempts = Attempts(call, self._settings.max_retries)
-        timeout = self._timeout_of(call)
-        while True:
-            try:
-                with anyio.fail_after(timeout):
-                    response, content = await self._attempt(call, timeout)
-            except (httpx.RequestError, TimeoutError) as failure:
-                pause = attempts.on_failure(failure)
-            else:
-                outcome = attempts.on_response(response, content)
-                if not isinstance(outcome, Pause):
-                    return outcome
-                pause = outcome
-            await anyio.sleep(pause.seconds)
-
-    async def _attempt(self, call: Call[Any], timeout: float | None) -> tuple[httpx.Response, bytes]:
-        request = self._request(call, timeout)
-        response = await self._http.send(request, stream=True, auth=None, follow_redirects=False)
-        try:
-            chunks: list[bytes] = []
-            size = 0
-            async for chunk in response.aiter_bytes():
-                size += len(chunk)
-                _check_size(size)
-                chunks.append(chunk)
-            return response, chunks[0] if len(chunks) == 1 else b"".join(chunks)
-        finally:
-            await response.aclose()
-
-    async def _read_page(self, request: ListRequest[T]) -> AsyncPage[T]:
-        def decode(values: Any) -> AsyncPage[T]:
-            return AsyncPage(request, values, self._read_page)
-
-        return await self._call(Call("GET", request.path, decode=decode, query=request.query, **request.options))
-
-
-def _check_size(size: int) -> None:
-    if size > MAX_RESPONSE_BYTES:
-        raise ApiConnectionError(f"The answer is larger than {MAX_RESPONSE_BYTES} bytes.")

@@ -15,7 +15,8 @@ from ._generated.models import Event
 from ._webhook_envelope import WebhookEnvelope
 
 if TYPE_CHECKING:
-    from ._client import AsyncTranche, Tranche
+    from ._async_client import AsyncTranche
+    from ._client import Tranche
     from ._generated.webhooks import WebhookEvent
 
 PAGE_LIMIT = 100

@@ -20,7 +20,8 @@ from ._generated.webhooks import WEBHOOK_CLASSES, WebhookEvent
 from ._webhook_envelope import UnknownWebhook
 
 if TYPE_CHECKING:
-    from ._client import AsyncTranche, Tranche
+    from ._async_client import AsyncTranche
+    from ._client import Tranche
 
 DEFAULT_TOLERANCE_SECONDS = 300
 

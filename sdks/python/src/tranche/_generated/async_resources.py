@@ -38,7 +38,7 @@ from .models import (
 )
 
 if TYPE_CHECKING:
-    from .._client import AsyncTranche
+    from .._async_client import AsyncTranche
 
 
 class AsyncProjects:
