@@ -71,6 +71,41 @@ func TestTheVectorOfTheStandardWebhooksSpecificationVerifies(t *testing.T) {
 	}
 }
 
+func TestATimestampMayBeAsFarFromNowAsTheToleranceAndNoFurther(t *testing.T) {
+	header := signed(vectorSecret, "{}", vectorTime)
+	for offset, wanted := range map[int64]WebhookReason{-301: WebhookReasonTimestampTooNew, -300: "", 300: "", 301: WebhookReasonTimestampTooOld} {
+		now := vectorTime.Add(time.Duration(offset) * time.Second)
+		verifier := NewWebhookVerifier([]string{vectorSecret}, WithClock(func() time.Time { return now }))
+		if err := verifier.VerifySignature([]byte("{}"), header); reasonOf(err) != wanted || (err == nil) != (wanted == "") {
+			t.Errorf("%d seconds: %v", offset, err)
+		}
+	}
+	narrow := NewWebhookVerifier([]string{vectorSecret}, WithTolerance(time.Second), WithClock(func() time.Time { return vectorTime.Add(2 * time.Second) }))
+	if err := narrow.VerifySignature([]byte("{}"), header); reasonOf(err) != WebhookReasonTimestampTooOld {
+		t.Error(err)
+	}
+}
+
+func TestOnlySignaturesOfTheKnownVersionCount(t *testing.T) {
+	header := signed(vectorSecret, "{}", time.Now())
+	verifier := NewWebhookVerifier([]string{vectorSecret})
+	good := header.Get("webhook-signature")
+	for given, accepted := range map[string]bool{
+		good:                               true,
+		"v1,AAAA v1a,x  " + good:           true,
+		"v2" + good[2:]:                    false,
+		good[3:]:                           false,
+		good[:20]:                          false,
+		"v1,":                              false,
+		strings.Replace(good, ",", " ", 1): false,
+	} {
+		header.Set("webhook-signature", given)
+		if err := verifier.VerifySignature([]byte("{}"), header); (err == nil) != accepted {
+			t.Errorf("%q: %v", given, err)
+		}
+	}
+}
+
 func TestEachKindOfEventHasATypeOfItsOwn(t *testing.T) {
 	body := `{"event":"payment.released","data":{"projectId":"prj_1","milestoneId":"mil_1","amount":999999999999,"currency":"USD"}}`
 	event, err := VerifyWebhook([]byte(body), signed(vectorSecret, body, time.Now()), otherSecret, vectorSecret)
