@@ -90,6 +90,20 @@ func TestLeavingTheLoopFetchesNothingMoreAndALoopCanBeginAgain(t *testing.T) {
 	}
 }
 
+func TestEachLoopOverAnIteratorBeginsAtTheBeginning(t *testing.T) {
+	var requests []string
+	loop := NewClient("key", WithTransport(listing(5, &requests))).Projects.List(context.Background(), &ProjectListParams{Limit: Int64(2)})
+	for range 2 {
+		count := 0
+		for range loop {
+			count++
+		}
+		if count != 5 {
+			t.Error(count, requests)
+		}
+	}
+}
+
 func TestBackwardsGoesTowardsTheNewest(t *testing.T) {
 	var requests []string
 	client := NewClient("key", WithTransport(listing(7, &requests)))

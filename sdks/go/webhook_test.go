@@ -126,6 +126,15 @@ func TestEachKindOfEventHasATypeOfItsOwn(t *testing.T) {
 	}
 }
 
+func TestWhatIsSignedButNoEventIsRefused(t *testing.T) {
+	for _, body := range []string{"", "null", "[]", "hello", `{"event":"a"}`, `{"data":{}}`, `{"event":"","data":{}}`, `{"event":1,"data":{}}`, `{"event":"a","data":[]}`,
+		`{"event":"a","data":null}`, `{"event":"payment.released","data":{"amount":"much"}}`, "{\"event\":\"a\xff\",\"data\":{}}"} {
+		if event, err := VerifyWebhook([]byte(body), signed(vectorSecret, body, time.Now()), vectorSecret); event != nil || reasonOf(err) != WebhookReasonInvalidPayload {
+			t.Errorf("%q: %v %v", body, event, err)
+		}
+	}
+}
+
 func TestAnEventOfTheLogBecomesTheSameType(t *testing.T) {
 	event := &Event{ID: "evt_1", Seq: 4, Type: EventTypeProjectCreated, Data: []byte(`{"projectId":"prj_1","name":"N","clientId":"c"}`)}
 	typed, err := event.Webhook()
