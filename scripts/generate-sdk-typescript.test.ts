@@ -76,6 +76,17 @@ describe('what is added to the document is in the client', () => {
   });
 });
 
+test('what answers with a stream is no method, and a fixed value may be a number or a truth value', () => {
+  const stream = { '200': { description: 'A stream.', content: { 'text/event-stream': { schema: { type: 'string' } } } } };
+  document.paths['/v1/events/stream'] = { get: { operationId: 'streamEvents', summary: 'Follow', responses: stream } };
+  document.components.schemas.Project.properties.fixed = { const: true };
+  document.components.schemas.Project.properties.level = { enum: [1, 2, null] };
+  expect(file('resources')).not.toContain('stream');
+  expect(codeSamples(document as Document)).not.toHaveProperty('streamEvents');
+  expect(file('types')).toContain('fixed?: true | undefined;');
+  expect(file('types')).toContain('level?: 1 | 2 | null | undefined;');
+});
+
 test('every operation has a name of its own', () => {
   const names = operationsOf(document as Document).map(({ resource, name }) => `${resource}.${name}`);
   expect(new Set(names).size).toBe(names.length);

@@ -18,6 +18,8 @@ export function typescriptClient(document: Document): Record<string, string> {
 
 const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
+const literal = (value: string | number | boolean | null): string => (typeof value === 'string' ? quoted(value) : String(value));
+
 function comment(text: string | undefined, indent: string): string {
   if (text === undefined || text === '') return '';
   const lines = text.replaceAll('*/', '* /').split('\n');
@@ -31,8 +33,8 @@ const descriptionOf = (schema: Schema): string | undefined =>
 
 function typeOf(schema: Schema, indent: string, given: boolean): string {
   if (schema.$ref !== undefined) return nameOfRef(schema.$ref);
-  if (schema.const !== undefined) return quoted(schema.const);
-  if (schema.enum !== undefined) return schema.enum.map(quoted).join(' | ');
+  if (schema.const !== undefined) return literal(schema.const);
+  if (schema.enum !== undefined) return schema.enum.map(literal).join(' | ');
   if (schema.anyOf !== undefined) return [...new Set(schema.anyOf.map((variant) => typeOf(variant, indent, given)))].join(' | ');
   const types = typeof schema.type === 'string' ? [schema.type] : (schema.type ?? ['unknown']);
   return types.map((type) => simpleTypeOf(type, schema, indent, given)).join(' | ');
@@ -180,7 +182,7 @@ function methodOf(operation: SdkOperation, used: Set<string>): string {
 
 function errorsFile(document: Document): string {
   const { ErrorCode } = document.components.schemas;
-  const codes = ErrorCode?.enum ?? [];
+  const codes = (ErrorCode?.enum ?? []).map(String);
   const classOf = (code: string): string => `${pascal(code).replace(/Error$/, '')}Error`;
   const classes = codes.map((code) => `/** The code \`${code}\`. */\nexport class ${classOf(code)} extends ApiError {}\n`);
   return `${HEADER}

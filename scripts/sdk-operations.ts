@@ -5,8 +5,8 @@ export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly description?: string;
-  readonly enum?: readonly string[];
-  readonly const?: string;
+  readonly enum?: readonly (string | number | boolean | null)[];
+  readonly const?: string | number | boolean;
   readonly format?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
@@ -89,15 +89,21 @@ export const pascal = (snake: string): string => {
 
 const singular = (plural: string): string => plural.replace(/ies$/, 'y').replace(/s$/, '');
 
+/** Those of `/v1` that answer once: what is answered as a stream of events is not a call. */
 export function operationsOf(document: Document): SdkOperation[] {
   const all: SdkOperation[] = [];
   for (const [path, item] of Object.entries(document.paths)) {
     for (const method of methods) {
       const operation = item[method];
-      if (operation !== undefined && path.startsWith('/v1/')) all.push(operationOf(document, path, method, operation));
+      if (operation !== undefined && path.startsWith('/v1/') && isCall(operation)) all.push(operationOf(document, path, method, operation));
     }
   }
   return all;
+}
+
+function isCall({ responses }: Operation): boolean {
+  const types = Object.entries(responses).flatMap(([status, { content = {} }]) => (status.startsWith('2') ? Object.keys(content) : []));
+  return types.length === 0 || types.includes('application/json');
 }
 
 function operationOf(document: Document, path: string, method: Method, operation: Operation): SdkOperation {

@@ -9,16 +9,16 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CodeSample } from '../../scripts/code-samples/samples.ts';
+import { type Document, operationsOf } from '../../scripts/sdk-operations.ts';
 import { openTestEnvironment, type TestEnvironment } from './environment.ts';
 import { findGo, findPython } from './toolchains.ts';
 
 const run = promisify(execFile);
 const pathOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const samples = JSON.parse(readFileSync(pathOf('../../server/src/http/code-samples.json'), 'utf8')) as Record<string, CodeSample[]>;
-const document = JSON.parse(readFileSync(pathOf('../../openapi.json'), 'utf8')) as {
-  paths: Record<string, Record<string, { operationId?: string; 'x-codeSamples'?: CodeSample[] }>>;
-};
-const operationIds = Object.values(document.paths).flatMap((item) => Object.values(item).flatMap(({ operationId }) => operationId ?? []));
+const document = JSON.parse(readFileSync(pathOf('../../openapi.json'), 'utf8')) as Document;
+const operations = operationsOf(document);
+const operationIds = operations.map(({ operationId }) => operationId);
 
 const RUN_TIMEOUT_MS = 180_000;
 const DELIVERY_WAIT_MS = 20_000;
@@ -172,13 +172,9 @@ ${calls}}
 }
 
 test('every operation has a sample in each language, and the document that is served holds them', () => {
-  for (const item of Object.values(document.paths)) {
-    for (const operation of Object.values(item)) {
-      const { operationId } = operation;
-      if (operationId === undefined) continue;
-      expect(samples[operationId]?.map(({ lang }) => lang)).toEqual(['TypeScript', 'Python', 'Go']);
-      expect(operation['x-codeSamples']).toEqual(samples[operationId]);
-    }
+  for (const { operationId, path, method } of operations) {
+    expect(samples[operationId]?.map(({ lang }) => lang)).toEqual(['TypeScript', 'Python', 'Go']);
+    expect(document.paths[path]?.[method.toLowerCase() as 'get']).toHaveProperty('x-codeSamples', samples[operationId]);
   }
   expect(Object.keys(samples).toSorted()).toEqual(operationIds.toSorted());
 });
