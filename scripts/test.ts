@@ -11,13 +11,16 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const words = process.argv.slice(2);
 const isRequired = process.env.TRANCHE_REQUIRE_CLIENTS !== undefined;
 
+/** Far beyond what any suite takes, even on a busy machine. */
+const SUITE_TIMEOUT_MS = 30 * 60_000;
+
 interface Outcome {
   readonly code: number;
   readonly lastLine: string;
 }
 
 async function run(command: string, parameters: readonly string[]): Promise<Outcome> {
-  const child = spawn(command, parameters, { cwd: root, stdio: ['inherit', 'pipe', 'inherit'] });
+  const child = spawn(command, parameters, { cwd: root, stdio: ['inherit', 'pipe', 'inherit'], timeout: SUITE_TIMEOUT_MS });
   let tail = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     process.stdout.write(text);
