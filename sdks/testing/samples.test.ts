@@ -32,7 +32,7 @@ beforeAll(async () => {
   environment = await openTestEnvironment({ RATE_LIMIT_PER_MINUTE: '1000000' });
   directory = mkdtempSync(join(tmpdir(), 'tranche-samples-'));
   delivery = await makeDelivery();
-}, 120_000);
+}, 240_000);
 afterAll(async () => {
   await environment?.close();
   rmSync(directory, { recursive: true, force: true });

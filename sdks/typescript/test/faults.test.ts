@@ -11,7 +11,7 @@ const FAULTS = 50;
 let environment: TestEnvironment;
 beforeAll(async () => {
   environment = await openTestEnvironment();
-}, 90_000);
+}, 180_000);
 afterAll(() => environment?.close());
 
 /** Small and repeatable: a failure can be played again from its seed. */
@@ -60,4 +60,4 @@ test('no call has its effect twice, and none is lost, whatever becomes of their 
   expect(new Set(found.map(({ name }) => name)).size).toBe(CALLS);
   const events = await whole.events.list({ limit: 100 }).toArray({ limit: 10 * CALLS });
   expect(events.filter(({ type }) => type === 'project.created')).toHaveLength(CALLS);
-}, 90_000);
+}, 180_000);

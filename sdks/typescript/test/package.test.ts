@@ -38,7 +38,7 @@ beforeAll(async () => {
   installed = join(directory, 'project/node_modules/@tranche/client');
   mkdirSync(installed, { recursive: true });
   await run('tar', ['-xzf', join(directory, pack?.filename as string), '-C', installed, '--strip-components=1']);
-}, 120_000);
+}, 240_000);
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 async function bundle(code: string): Promise<string> {
@@ -164,4 +164,4 @@ test('the whole scenario goes through in a runtime that has only fetch', async (
   } finally {
     await environment.close();
   }
-}, 120_000);
+}, 240_000);

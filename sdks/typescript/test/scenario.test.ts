@@ -18,7 +18,7 @@ describe('the shared scenario', () => {
   beforeAll(async () => {
     environment = await openTestEnvironment();
     scenario = new Scenario({ sdk, document: read('../../../openapi.json') as Document, variables: environment.variables });
-  }, 90_000);
+  }, 180_000);
   afterAll(() => environment?.close());
 
   for (const [index, step] of steps.entries()) {
