@@ -15,6 +15,7 @@ import { type Config, ConfigurationError, databaseOptions, webhookNetwork } from
 import { makeKeySecret } from './domain/api-key.ts';
 import { createIdGenerator } from './domain/ids.ts';
 import type { WebhookEndpoint } from './domain/webhook-endpoint.ts';
+import codeSamples from './http/code-samples.json' with { type: 'json' };
 import { buildOpenApi } from './http/openapi.ts';
 import { createReads } from './http/reads.ts';
 import { allRoutes } from './http/routes/all.ts';
@@ -179,7 +180,7 @@ export function composeService(store: Store, config: ServiceConfig, version: str
   });
   const app = buildServer({
     routes,
-    document: buildOpenApi(routes, { version, webhooks: webhookPayloads }),
+    document: buildOpenApi(routes, { version, webhooks: webhookPayloads, codeSamples }),
     keys,
     limits,
     uses,

@@ -49,7 +49,7 @@ export function registerDocs(app: FastifyInstance, document: object): void {
   });
 }
 
-const referenceConfiguration = {
+const fixedConfiguration = {
   url: '../openapi.json',
   pageTitle: 'Tranche API',
   theme: 'default',
@@ -62,8 +62,14 @@ const referenceConfiguration = {
   agent: { disabled: true },
   mcp: { disabled: true },
   persistAuth: false,
-  defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
 } as const;
+
+// Beside curl, the document's own samples show our clients; what the reference would make up for other libraries stays away.
+const otherClients = [
+  ...(['c', 'clojure', 'csharp', 'dart', 'fsharp', 'go', 'http', 'java', 'js', 'julia', 'kotlin', 'node', 'objc', 'ocaml', 'php'] as const),
+  ...(['powershell', 'python', 'r', 'ruby', 'rust', 'swift', 'shell/httpie', 'shell/wget'] as const),
+];
+const referenceConfiguration = { ...fixedConfiguration, hiddenClients: otherClients };
 
 function sendPage(reply: FastifyReply, html: string): FastifyReply {
   return reply.type('text/html; charset=utf-8').header('Content-Security-Policy', PLAIN_POLICY).send(html);

@@ -15,8 +15,17 @@ export interface WebhookDescription {
   readonly example: unknown;
 }
 
+/** How an operation is called in one language. */
+export interface CodeSample {
+  readonly lang: string;
+  readonly label: string;
+  readonly source: string;
+}
+
 export interface OpenApiOptions {
   readonly version: string;
+  /** By operationId. Made from the document without them, by `npm run generate`. */
+  readonly codeSamples?: Readonly<Record<string, readonly CodeSample[]>>;
   readonly webhooks?: readonly WebhookDescription[];
 }
 
@@ -47,7 +56,7 @@ A platform orders projects, projects have milestones, a milestone is submitted a
 **Limits.** A key may send a fixed number of requests a minute; the \`RateLimit\` header says how many are left.
 `.trim();
 
-export function buildOpenApi(routes: readonly Route[], { version, webhooks = [] }: OpenApiOptions): object {
+export function buildOpenApi(routes: readonly Route[], { version, webhooks = [], codeSamples = {} }: OpenApiOptions): object {
   const tags = [...new Set([...routes.map((route) => route.tag), ...(webhooks.length > 0 ? ['Webhooks'] : [])])];
   const document = createDocument(
     {
@@ -56,7 +65,7 @@ export function buildOpenApi(routes: readonly Route[], { version, webhooks = [] 
       servers: [{ url: '/', description: 'The server that serves this document.' }],
       security: [{ api_key: [] }],
       tags: tags.map((name) => ({ name, description: tagDescriptions[name] ?? `${name}.` })),
-      paths: pathsOf(routes),
+      paths: pathsOf(routes, codeSamples),
       ...(webhooks.length > 0 ? { webhooks: webhooksOf(webhooks) } : {}),
       components: {
         securitySchemes: {
@@ -81,16 +90,16 @@ export function buildOpenApi(routes: readonly Route[], { version, webhooks = [] 
 /** `/v1/projects/:id` → `/v1/projects/{id}`. */
 export const templateOf = (path: string): string => path.replace(/:(\w+)/g, '{$1}');
 
-function pathsOf(routes: readonly Route[]): ZodOpenApiPathsObject {
+function pathsOf(routes: readonly Route[], codeSamples: NonNullable<OpenApiOptions['codeSamples']>): ZodOpenApiPathsObject {
   const paths: ZodOpenApiPathsObject = {};
   for (const route of routes) {
     const path = templateOf(route.path);
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route) };
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, codeSamples[route.operationId]) };
   }
   return paths;
 }
 
-function operationOf(route: Route): ZodOpenApiOperationObject {
+function operationOf(route: Route, codeSamples: readonly CodeSample[] | undefined): ZodOpenApiOperationObject {
   const scope = route.scope === null ? '' : `Scope: \`${route.scope}\`.`;
   const parameters = [...Object.entries(route.ids ?? {}).map(pathParameter), ...headerParameters(route)];
   return {
@@ -99,6 +108,7 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
     summary: route.summary,
     description: [route.description, scope].filter((text) => text).join('\n\n') || route.summary,
     ...(route.scope === null ? {} : { 'x-required-scope': route.scope }),
+    ...(codeSamples === undefined ? {} : { 'x-codeSamples': codeSamples }),
     ...(route.query === undefined ? {} : { requestParams: { query: route.query as z.ZodObject } }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(route.body === undefined ? {} : { requestBody: requestBodyOf(route.body, route.bodyExample) }),

@@ -1,0 +1,114 @@
+// Names, comments and layout of the generated Go, such that gofmt would change nothing.
+// Knows the language, not the API.
+
+/** Words that Go writes in capitals throughout. */
+const initialisms = new Set(['api', 'http', 'https', 'id', 'ip', 'json', 'uri', 'url', 'uuid']);
+
+/** Words that cannot be the name of a parameter. */
+const keywords = new Set(
+  'break case chan const continue default defer else fallthrough for func go goto if import interface map package range return select struct switch type var'.split(
+    ' ',
+  ),
+);
+
+/** How wide a comment gets, without its indentation. */
+const COMMENT_WIDTH = 100;
+
+/** The words of `snake_case`, `camelCase`, `PascalCase`, `dotted.names` and `scopes:read`. */
+function wordsOf(name: string): string[] {
+  return name
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .split(/[^A-Za-z0-9]+/)
+    .filter((word) => word !== '')
+    .map((word) => word.toLowerCase());
+}
+
+function capitalized(word: string): string {
+  if (initialisms.has(word)) return word.toUpperCase();
+  if (word.endsWith('s') && initialisms.has(word.slice(0, -1))) return `${word.slice(0, -1).toUpperCase()}s`;
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}
+
+/** The exported name: `client_id` → `ClientID`. */
+export function exported(name: string): string {
+  return wordsOf(name).map(capitalized).join('');
+}
+
+/** The name of a parameter: `project_id` → `projectID`. */
+export function unexported(name: string): string {
+  const [first = '', ...rest] = wordsOf(name);
+  const joined = first + rest.map(capitalized).join('');
+  return keywords.has(joined) ? `${joined}_` : joined;
+}
+
+/** `milestones` → `milestone`, as far as the API's nouns go. */
+export function singular(noun: string): string {
+  if (noun.endsWith('ies')) return `${noun.slice(0, -3)}y`;
+  return noun.endsWith('s') && !noun.endsWith('ss') ? noun.slice(0, -1) : noun;
+}
+
+export function quoted(text: string): string {
+  return JSON.stringify(text);
+}
+
+/** A comment of Go, wrapped, with `indent` before each line; nothing for an empty text. Lists are laid out as gofmt does. */
+export function comment(text: string, indent = ''): string {
+  const paragraphs = text.trim().split(/\n{2,}/);
+  if (paragraphs[0] === '') return '';
+  const lines = paragraphs.flatMap((paragraph, index) => [...(index === 0 ? [] : ['']), ...paragraph.split('\n').flatMap(wrapped)]);
+  return lines.map((line) => `${indent}//${line === '' ? '' : ` ${line}`}\n`).join('');
+}
+
+function wrapped(line: string): string[] {
+  const item = /^- (.*)$/.exec(line);
+  const [first, further] = item === null ? ['', ''] : ['  - ', '    '];
+  const lines: string[] = [];
+  let current = '';
+  for (const word of (item?.[1] ?? line).split(/\s+/)) {
+    if (current !== '' && current.length + 1 + word.length > COMMENT_WIDTH) {
+      lines.push(current);
+      current = '';
+    }
+    current = current === '' ? word : `${current} ${word}`;
+  }
+  lines.push(current);
+  return lines.map((text, index) => (index === 0 ? first : further) + text);
+}
+
+/** `name type = value` and the like, their columns aligned as gofmt aligns neighbouring lines. */
+export function aligned(rows: readonly (readonly string[])[], indent = '\t'): string {
+  const widths = rows.reduce<number[]>((found, row) => row.map((cell, column) => Math.max(found[column] ?? 0, cell.length)), []);
+  const line = (row: readonly string[]): string =>
+    row.map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column] ?? 0))).join(' ');
+  return rows.map((row) => `${indent}${line(row)}\n`).join('');
+}
+
+/** A struct's field: its comment, its name, its type and how JSON calls it. */
+export interface GoField {
+  readonly name: string;
+  readonly type: string;
+  readonly tag: string;
+  readonly doc: string;
+}
+
+/** Fields stand apart by an empty line, so that none moves when another's name grows. */
+export function struct(name: string, doc: string, fields: readonly GoField[], first: readonly string[] = []): string {
+  const parts = [
+    ...first.map((line) => `\t${line}\n`),
+    ...fields.map(
+      ({ name: field, type, tag, doc: about }) => `${comment(about, '\t')}\t${field} ${type}${tag === '' ? '' : ` \`json:"${tag}"\``}\n`,
+    ),
+  ];
+  if (parts.length === 0) return `${comment(doc)}type ${name} struct{}\n`;
+  return `${comment(doc)}type ${name} struct {\n${parts.join('\n')}}\n`;
+}
+
+/** A whole file. `body` decides which of the standard packages it may need are imported. */
+export function goFile(about: string, body: readonly string[]): string {
+  const text = body.join('\n');
+  const packages = ['context', 'encoding/json', 'fmt', 'iter', 'net/url', 'time'].filter((path) =>
+    new RegExp(`\\b${path.split('/').at(-1)}\\.[A-Z]`).test(text.replace(/^\s*\/\/.*$/gm, '')),
+  );
+  const imports = packages.length === 0 ? '' : `import (\n${packages.map((path) => `\t"${path}"\n`).join('')})\n\n`;
+  return `// Code generated by scripts/generate-go.ts from openapi.json. DO NOT EDIT.\n\n// ${about}\n\npackage tranche\n\n${imports}${text}`;
+}

@@ -1,0 +1,168 @@
+// What openapi.json says of its operations, in the terms of a client library: resource, method, parameters, body and result of each.
+// Pure, and of no language: how a name is written in TypeScript, Python or Go is for their generators.
+
+export interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly enum?: readonly (string | number | boolean | null)[];
+  readonly const?: string | number | boolean;
+  readonly format?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: Schema | boolean;
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly example?: unknown;
+}
+
+interface Parameter {
+  readonly $ref?: string;
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly required?: boolean;
+  readonly description?: string;
+  readonly schema: Schema;
+  readonly example?: unknown;
+}
+
+interface Content {
+  readonly content?: Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>>;
+}
+
+export interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: Content & { readonly required?: boolean };
+  readonly responses: Readonly<Record<string, Content>>;
+}
+
+const methods = ['get', 'post', 'patch', 'put', 'delete'] as const;
+type Method = (typeof methods)[number];
+
+export interface Document {
+  readonly info: { readonly version: string };
+  readonly paths: Readonly<Record<string, Readonly<Partial<Record<Method, Operation>>>>>;
+  readonly webhooks: Readonly<Record<string, { readonly post: { readonly requestBody: Content } }>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+export interface QueryParameter {
+  readonly name: string;
+  readonly required: boolean;
+  readonly description: string | undefined;
+  readonly schema: Schema;
+}
+
+export interface SdkOperation {
+  readonly operationId: string;
+  readonly method: string;
+  /** `/v1/projects/{id}`. */
+  readonly path: string;
+  /** In snake_case: `webhook_endpoints`. */
+  readonly resource: string;
+  /** In snake_case: `list_deliveries`. */
+  readonly name: string;
+  readonly pathParameters: readonly { readonly name: string; readonly description: string | undefined; readonly example: unknown }[];
+  readonly query: readonly QueryParameter[];
+  readonly body: { readonly schema: string; readonly required: boolean; readonly example: unknown } | null;
+  /** The name of the schema that comes back; of one item where it is a list; null for nothing. */
+  readonly result: { readonly kind: 'list' | 'object'; readonly schema: string } | null;
+  /** Both without a full stop at the end of the first. */
+  readonly summary: string;
+  readonly description: string | undefined;
+}
+
+/** The last part of a reference: `Project`. */
+export const nameOfRef = (ref: string): string => ref.slice(ref.lastIndexOf('/') + 1);
+
+/** `rotate_secret` → `rotateSecret`. */
+export const camel = (snake: string): string => snake.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+/** `rotate_secret` → `RotateSecret`. */
+export const pascal = (snake: string): string => {
+  const name = camel(snake);
+  return name.charAt(0).toUpperCase() + name.slice(1);
+};
+
+const singular = (plural: string): string => plural.replace(/ies$/, 'y').replace(/s$/, '');
+
+/** Those of `/v1` that answer once: what is answered as a stream of events is not a call. */
+export function operationsOf(document: Document): SdkOperation[] {
+  const all: SdkOperation[] = [];
+  for (const [path, item] of Object.entries(document.paths)) {
+    for (const method of methods) {
+      const operation = item[method];
+      if (operation !== undefined && path.startsWith('/v1/') && isCall(operation)) all.push(operationOf(document, path, method, operation));
+    }
+  }
+  return all;
+}
+
+function isCall({ responses }: Operation): boolean {
+  const types = Object.entries(responses).flatMap(([status, { content = {} }]) => (status.startsWith('2') ? Object.keys(content) : []));
+  return types.length === 0 || types.includes('application/json');
+}
+
+function operationOf(document: Document, path: string, method: Method, operation: Operation): SdkOperation {
+  const parameters = operation.parameters ?? [];
+  const body = operation.requestBody?.content?.['application/json'];
+  return {
+    operationId: operation.operationId,
+    method: method.toUpperCase(),
+    path,
+    resource: path.split('/')[2] as string,
+    name: methodName(document, path, method, operation),
+    pathParameters: parameters.filter((one) => one.in === 'path').map(({ name, description, example }) => ({ name, description, example })),
+    query: parameters
+      .filter((one) => one.in === 'query')
+      .map(({ name, required = false, description, schema }) => ({
+        name,
+        required,
+        description: description ?? schema.description,
+        schema,
+      })),
+    body:
+      body === undefined
+        ? null
+        : { schema: nameOfRef(body.schema.$ref as string), required: operation.requestBody?.required === true, example: body.example },
+    result: resultOf(document, operation),
+    summary: operation.summary,
+    description: operation.description,
+  };
+}
+
+/** As `sdks/scenarios/README.md` lays down, under "Names". */
+function methodName(document: Document, path: string, method: Method, operation: Operation): string {
+  const below = path.split('/').slice(3);
+  const last = below.at(-1);
+  const verb = method === 'delete' ? ((/^[a-z]+/.exec(operation.operationId) as RegExpExecArray)[0] as string) : verbs[method];
+  if (last === undefined) return method === 'get' ? 'list' : verb;
+  if (last.startsWith('{')) return verb;
+  const listing = document.paths[path]?.get;
+  const isCollection = listing !== undefined && resultOf(document, listing)?.kind === 'list';
+  if (!isCollection) return method === 'get' ? `retrieve_${last}` : last;
+  return method === 'get' ? `list_${last}` : `${verb}_${singular(last)}`;
+}
+
+const verbs = { get: 'retrieve', post: 'create', patch: 'update', put: 'replace' } as const;
+
+function resultOf(document: Document, { responses }: Operation): SdkOperation['result'] {
+  const success = Object.entries(responses).find(([status]) => status.startsWith('2'));
+  const schema = success?.[1].content?.['application/json']?.schema;
+  if (schema?.$ref === undefined) return null;
+  const name = nameOfRef(schema.$ref);
+  const { properties } = document.components.schemas[name] as Schema;
+  const items = properties?.object?.const === 'list' ? properties.data?.items : undefined;
+  return items === undefined ? { kind: 'object', schema: name } : { kind: 'list', schema: nameOfRef(items.$ref as string) };
+}
+
+/** The short names of filters: `project` for `project_id`. */
+export function shortNames({ query }: SdkOperation): { readonly short: string; readonly of: QueryParameter }[] {
+  const taken = new Set(query.map(({ name }) => name));
+  return query
+    .filter(({ name }) => name.endsWith('_id') && !taken.has(name.slice(0, -'_id'.length)))
+    .map((of) => ({ short: of.name.slice(0, -'_id'.length), of }));
+}

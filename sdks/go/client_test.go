@@ -1,0 +1,155 @@
+// What a client is made of, and that nothing shows its key.
+
+package tranche
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+const secretKey = "tr_live_NeverToBeSeen0123456789"
+
+// dump walks a value as a curious printer would: through pointers, and through fields that are not exported.
+func dump(value reflect.Value, depth int, into *strings.Builder) {
+	if depth > 12 || !value.IsValid() {
+		return
+	}
+	switch value.Kind() {
+	case reflect.String:
+		into.WriteString(value.String() + "\n")
+	case reflect.Pointer, reflect.Interface:
+		dump(value.Elem(), depth+1, into)
+	case reflect.Struct:
+		for index := range value.NumField() {
+			dump(value.Field(index), depth+1, into)
+		}
+	case reflect.Slice, reflect.Array:
+		for index := range value.Len() {
+			dump(value.Index(index), depth+1, into)
+		}
+	case reflect.Map:
+		for _, key := range value.MapKeys() {
+			dump(key, depth+1, into)
+			dump(value.MapIndex(key), depth+1, into)
+		}
+	}
+}
+
+func TestNoPrintedFormOfAClientShowsItsKey(t *testing.T) {
+	log := &bytes.Buffer{}
+	logger := slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	client := NewClient(secretKey, WithLogger(logger), WithMaxRetries(0), WithTransport(roundTrip(func(*http.Request) (*http.Response, error) {
+		return answer(401, `{"code":"invalid_api_key","status":401}`, "Request-Id", "req_7"), nil
+	})))
+	_, refused := client.Projects.Retrieve(context.Background(), "prj_1")
+	failing := NewClient(secretKey, WithTransport(roundTrip(func(*http.Request) (*http.Response, error) { return nil, io.EOF })), WithLogger(logger), WithMaxRetries(0))
+	_, failed := failing.Projects.Retrieve(context.Background(), "prj_1")
+
+	everything := &strings.Builder{}
+	for _, value := range []any{client, *client, client.Projects, client.core, refused, failed} {
+		fmt.Fprintf(everything, "%v %+v %#v %s\n", value, value, value, value)
+		dump(reflect.ValueOf(value), 0, everything)
+		text, _ := json.Marshal(value)
+		everything.Write(text)
+	}
+	logger.Info("all", "client", client, "error", refused)
+	everything.WriteString(log.String())
+	if strings.Contains(everything.String(), "NeverToBeSeen") {
+		t.Errorf("the key shows in:\n%s", everything)
+	}
+	for _, wanted := range []string{`"status":401`, `"request_id":"req_7"`, `"error":"EOF"`, "/v1/projects/prj_1"} {
+		if !strings.Contains(log.String(), wanted) {
+			t.Errorf("the log does not say %s:\n%s", wanted, log)
+		}
+	}
+}
+
+func TestWhatHoldsASecretDoesNotPrintIt(t *testing.T) {
+	key := &APIKeyWithSecret{ID: "key_1", Secret: secretKey}
+	endpoint := &WebhookEndpointWithSecret{ID: "whe_1", Secret: secretKey}
+	verifier := NewWebhookVerifier([]string{"whsec_TmV2ZXJUb0JlU2Vlbg=="})
+	text := fmt.Sprintf("%v %+v %#v %v %+v %#v %v %+v %#v %s", key, key, key, *endpoint, endpoint, endpoint, verifier, verifier, *verifier, []*APIKeyWithSecret{key}[0])
+	if strings.Contains(text, "NeverToBeSeen") || strings.Contains(text, "TmV2") {
+		t.Error(text)
+	}
+	if !strings.Contains(text, "key_1") || !strings.Contains(text, "whe_1") {
+		t.Error(text)
+	}
+	if sent, _ := json.Marshal(key); !strings.Contains(string(sent), secretKey) {
+		t.Error("JSON keeps the secret: that is how a program stores it")
+	}
+}
+
+func TestSettingsThatCannotWorkAreTheErrorOfACallAndShowNoKey(t *testing.T) {
+	sent := 0
+	transport := WithTransport(roundTrip(func(*http.Request) (*http.Response, error) { sent++; return answer(200, "{}"), nil }))
+	t.Setenv("TRANCHE_API_KEY", "")
+	for _, client := range []*Client{
+		NewClient("", transport),
+		NewClient(secretKey+"\n", transport),
+		NewClient(secretKey+" x", transport),
+		NewClient(secretKey, transport, WithBaseURL("tranche.example.com")),
+		NewClient(secretKey, transport, WithBaseURL("")),
+		NewClient(secretKey, transport, WithBaseURL("ftp://tranche.example.com")),
+		NewClient(secretKey, transport, WithBaseURL("https://user:"+secretKey+"@tranche.example.com")),
+		NewClient(secretKey, transport, WithBaseURL("https://tranche.example.com/?key="+secretKey)),
+		NewClient(secretKey, transport, WithBaseURL("https://a b")),
+	} {
+		_, err := client.Projects.Retrieve(context.Background(), "prj_1")
+		if err == nil || strings.Contains(err.Error(), "NeverToBeSeen") {
+			t.Errorf("%s: %v", client, err)
+		}
+	}
+	if sent > 0 {
+		t.Errorf("%d requests were sent", sent)
+	}
+}
+
+func TestAClientTakesItsSettingsFromTheEnvironment(t *testing.T) {
+	t.Setenv("TRANCHE_API_KEY", "tr_live_environment")
+	t.Setenv("TRANCHE_BASE_URL", "http://from.environment.test/prefix/")
+	var sent *http.Request
+	client := NewClient("", WithAppInfo("shop", "2.1"), WithHeader("X-Shop", "one"), WithTransport(roundTrip(func(request *http.Request) (*http.Response, error) {
+		sent = request
+		return answer(200, "{}"), nil
+	})))
+	if _, err := client.Projects.Retrieve(context.Background(), "prj_1", WithHeader("x-call", "two"), WithHeader("Authorization", "Bearer mine")); err != nil {
+		t.Fatal(err)
+	}
+	if sent.URL.String() != "http://from.environment.test/prefix/v1/projects/prj_1" || sent.Header.Get("Authorization") != "Bearer tr_live_environment" {
+		t.Errorf("%s %v", sent.URL, sent.Header)
+	}
+	agent := sent.UserAgent()
+	if !strings.HasPrefix(agent, "tranche-go/"+Version+" (go") || !strings.HasSuffix(agent, ") shop/2.1") {
+		t.Error(agent)
+	}
+	if sent.Header.Get("X-Shop") != "one" || sent.Header.Get("X-Call") != "two" {
+		t.Errorf("%v", sent.Header)
+	}
+	// A header of one call is not there in the next.
+	if _, _ = client.Projects.Retrieve(context.Background(), "prj_1"); sent.Header.Get("X-Call") != "" {
+		t.Errorf("%v", sent.Header)
+	}
+}
+
+func TestARedirectIsNotFollowed(t *testing.T) {
+	requests := 0
+	client := NewClient(secretKey, WithTransport(roundTrip(func(*http.Request) (*http.Response, error) {
+		requests++
+		return answer(307, "", "Location", "http://elsewhere.test/"), nil
+	})))
+	_, err := client.Projects.Retrieve(context.Background(), "prj_1")
+	var problem *Error
+	if !errors.As(err, &problem) || problem.Status != 307 || requests != 1 {
+		t.Errorf("%v after %d requests", err, requests)
+	}
+}

@@ -1,0 +1,3 @@
+module tranche.example/tranche
+
+go 1.23

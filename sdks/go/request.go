@@ -1,0 +1,101 @@
+// Makes a call ready: its address, its body, its headers and its one idempotency key.
+// It sends nothing.
+
+package tranche
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+)
+
+// call is one operation with its arguments.
+type call struct {
+	method string
+	path   string
+	query  url.Values
+	// body is sent as JSON unless it is nil.
+	body any
+	// keyed says that the operation takes an idempotency key.
+	keyed bool
+	// emptyID says that an id of the path is missing.
+	emptyID bool
+}
+
+// request is a call made ready: everything that stays the same over its attempts.
+type request struct {
+	*call
+	url     string
+	payload []byte
+	config  requestConfig
+	header  http.Header
+}
+
+func (c *core) prepare(operation *call, options []RequestOption) (*request, error) {
+	if c.broken != nil {
+		return nil, c.broken
+	}
+	if operation.emptyID {
+		return nil, ErrEmptyID
+	}
+	prepared := &request{call: operation, url: c.baseURL + operation.path, config: c.config.requests}
+	for _, option := range options {
+		option.applyToRequest(&prepared.config)
+	}
+	if len(operation.query) > 0 {
+		prepared.url += "?" + operation.query.Encode()
+	}
+	if operation.body != nil {
+		payload, err := json.Marshal(operation.body)
+		if err != nil {
+			return nil, fmt.Errorf("tranche: the parameters cannot be written as JSON: %w", err)
+		}
+		prepared.payload = payload
+	}
+	if !operation.keyed {
+		prepared.config.idempotencyKey = ""
+	} else if prepared.config.idempotencyKey == "" {
+		prepared.config.idempotencyKey = newIdempotencyKey()
+	}
+	prepared.header = c.headerOf(prepared)
+	return prepared, nil
+}
+
+func (c *core) headerOf(prepared *request) http.Header {
+	header := prepared.config.header.Clone()
+	if header == nil {
+		header = make(http.Header, 6)
+	}
+	setUnlessGiven(header, "Accept", "application/json")
+	setUnlessGiven(header, "User-Agent", c.userAgent)
+	if prepared.payload != nil {
+		setUnlessGiven(header, "Content-Type", "application/json")
+	}
+	header.Set("Authorization", c.authorization())
+	if prepared.config.idempotencyKey != "" {
+		header.Set("Idempotency-Key", prepared.config.idempotencyKey)
+	}
+	return header
+}
+
+func setUnlessGiven(header http.Header, name, value string) {
+	if len(header[name]) == 0 {
+		header[name] = []string{value}
+	}
+}
+
+// newIdempotencyKey makes a random UUID.
+func newIdempotencyKey() string {
+	var random [16]byte
+	// It fails on no system that Go supports; a program without chance must not write.
+	if _, err := rand.Read(random[:]); err != nil {
+		panic("tranche: the system has no random numbers: " + err.Error())
+	}
+	random[6] = random[6]&0x0f | 0x40
+	random[8] = random[8]&0x3f | 0x80
+	digits := hex.EncodeToString(random[:])
+	return digits[:8] + "-" + digits[8:12] + "-" + digits[12:16] + "-" + digits[16:20] + "-" + digits[20:]
+}

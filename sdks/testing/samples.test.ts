@@ -1,0 +1,199 @@
+// The samples that the reference shows for each operation, in every language: they are run as they stand against a real server, on records of
+// their own, with the ids of the examples replaced.
+
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { CodeSample } from '../../scripts/code-samples/samples.ts';
+import { type Document, operationsOf } from '../../scripts/sdk-operations.ts';
+import { openTestEnvironment, type TestEnvironment } from './environment.ts';
+import { findGo, findPython } from './toolchains.ts';
+
+const run = promisify(execFile);
+const pathOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const samples = JSON.parse(readFileSync(pathOf('../../server/src/http/code-samples.json'), 'utf8')) as Record<string, CodeSample[]>;
+const document = JSON.parse(readFileSync(pathOf('../../openapi.json'), 'utf8')) as Document;
+const operations = operationsOf(document);
+const operationIds = operations.map(({ operationId }) => operationId);
+
+const RUN_TIMEOUT_MS = 180_000;
+const DELIVERY_WAIT_MS = 20_000;
+
+let environment: TestEnvironment;
+let directory: string;
+let delivery: Record<'dlv' | 'evt', string>;
+
+beforeAll(async () => {
+  // Three languages, a few dozen operations and the records for each: more than a key may ask for in a minute.
+  environment = await openTestEnvironment({ RATE_LIMIT_PER_MINUTE: '1000000' });
+  directory = mkdtempSync(join(tmpdir(), 'tranche-samples-'));
+  delivery = await makeDelivery();
+}, 240_000);
+afterAll(async () => {
+  await environment?.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+async function call(method: string, path: string, body?: unknown): Promise<Record<string, string> & { data: Record<string, string>[] }> {
+  const { TRANCHE_BASE_URL, TRANCHE_API_KEY } = environment.variables;
+  const headers = { authorization: `Bearer ${TRANCHE_API_KEY}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
+  const answer = await fetch(`${TRANCHE_BASE_URL}${path}`, { method, headers, body: body === undefined ? null : JSON.stringify(body) });
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+  return (await answer.json()) as never;
+}
+
+async function makeDelivery(): Promise<Record<'dlv' | 'evt', string>> {
+  const { TRANCHE_RECEIVER_URL, TRANCHE_CONTROL_URL } = environment.variables;
+  const endpoint = await call('POST', '/v1/webhook_endpoints', { url: `${TRANCHE_RECEIVER_URL}/samples` });
+  await call('POST', '/v1/projects', { name: 'n', client_id: 'c' });
+  await fetch(`${TRANCHE_CONTROL_URL}/received?path=/samples&wait_ms=${DELIVERY_WAIT_MS}`);
+  const [first] = (await call('GET', `/v1/webhook_endpoints/${endpoint.id}/deliveries`)).data;
+  return { dlv: first?.id as string, evt: first?.event_id as string };
+}
+
+/** Fresh records for one sample: it may release, rotate or delete them. */
+async function records(): Promise<Record<string, string>> {
+  const milestones = [
+    { title: 'Design', amount: 1 },
+    { title: 'Launch', amount: 2 },
+  ];
+  const project = await call('POST', '/v1/projects', { name: 'n', client_id: 'c', release: 'manual', milestones });
+  const [open, done] = (await call('GET', `/v1/projects/${project.id}/milestones`)).data;
+  for (const status of ['submitted', 'approved']) await call('PATCH', `/v1/milestones/${done?.id}`, { status });
+  const [payment] = (await call('GET', `/v1/projects/${project.id}/payments`)).data;
+  const endpoint = await call('POST', '/v1/webhook_endpoints', { url: `${environment.variables.TRANCHE_RECEIVER_URL}/unheard` });
+  const key = await call('POST', '/v1/api_keys', { name: 'k' });
+  const ids = { prj: project.id, mil: open?.id, pay: payment?.id, inv: payment?.invoice_id, whe: endpoint.id, key: key.id };
+  return { ...(ids as Record<string, string>), ...delivery };
+}
+
+/** The samples of a language with the ids of records that exist, by operation. */
+async function filledIn(lang: CodeSample['lang']): Promise<[operationId: string, source: string][]> {
+  return Promise.all(
+    operationIds.map(async (operationId): Promise<[string, string]> => {
+      const source = samples[operationId]?.find((sample) => sample.lang === lang)?.source as string;
+      const ids = await records();
+      return [operationId, source.replace(/\b([a-z]{3})_[0-9a-z]{26}\b/g, (id, kind: string) => ids[kind] ?? id)];
+    }),
+  );
+}
+
+/** Runs one program that runs all samples and prints `ok <operationId>` or `not ok <operationId> <why>` for each. */
+async function outcomes(command: string, words: readonly string[], cwd: string): Promise<Map<string, string>> {
+  const env = {
+    ...process.env,
+    ...environment.variables,
+    PYTHONPATH: pathOf('../python/src'),
+    GOFLAGS: '-mod=mod',
+    GOPROXY: 'off',
+    GOWORK: 'off',
+  };
+  const { stdout, stderr } = await run(command, words, { cwd, env, timeout: RUN_TIMEOUT_MS, maxBuffer: 16 * 1024 * 1024 }).catch(
+    (error: { stdout: string; stderr: string }) => error,
+  );
+  const found = new Map<string, string>();
+  for (const [, operationId, why] of stdout.matchAll(/^(?:not )?ok (\w+)(?: (.*))?$/gm)) found.set(operationId as string, why ?? '');
+  for (const operationId of operationIds)
+    if (!found.has(operationId)) found.set(operationId, `It was not run: ${stdout}${stderr}`.slice(0, 2_000));
+  return found;
+}
+
+async function runTypescript(): Promise<Map<string, string>> {
+  const folder = join(directory, 'typescript');
+  mkdirSync(folder);
+  for (const [operationId, source] of await filledIn('TypeScript')) {
+    writeFileSync(
+      join(folder, `${operationId}.ts`),
+      source.replace("'@tranche/client'", JSON.stringify(pathOf('../typescript/src/index.ts'))),
+    );
+  }
+  const driver = `for (const id of ${JSON.stringify(operationIds)}) await import(\`./\${id}.ts\`).then(() => console.log(\`ok \${id}\`), (error) => console.log(\`not ok \${id} \${error}\`));\n`;
+  writeFileSync(join(folder, 'all.mjs'), driver);
+  return outcomes(process.execPath, ['all.mjs'], folder);
+}
+
+async function runPython(python: string): Promise<Map<string, string>> {
+  const folder = join(directory, 'python');
+  mkdirSync(folder);
+  for (const [operationId, source] of await filledIn('Python')) writeFileSync(join(folder, `${operationId}.py`), source);
+  const driver = `import runpy
+for id in ${JSON.stringify(operationIds)}:
+    try:
+        runpy.run_path(f"{id}.py", run_name="__main__")
+        print("ok", id, flush=True)
+    except Exception as error:
+        print("not ok", id, repr(error).replace("\\n", " "), flush=True)
+`;
+  writeFileSync(join(folder, 'all.py'), driver);
+  return outcomes(python, ['all.py'], folder);
+}
+
+async function runGo(go: string): Promise<Map<string, string>> {
+  const folder = join(directory, 'go');
+  mkdirSync(folder);
+  const filled = await filledIn('Go');
+  const indented = (source: string): string => source.trimEnd().replace(/^(?=.)/gm, '\t');
+  const functions = filled.map(([id, source]) => `func ${id}(ctx context.Context) error {\n${indented(source)}\n\treturn nil\n}\n`);
+  const calls = operationIds.map((id) => `\treport("${id}", ${id}(ctx))\n`).join('');
+  const isTimed = functions.some((text) => text.includes('time.'));
+  const program = `package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+${isTimed ? '\t"time"\n' : ''}
+	"tranche.example/tranche"
+)
+
+${functions.join('\n')}
+func report(id string, err error) {
+	if err != nil {
+		fmt.Println("not ok", id, err)
+	} else {
+		fmt.Println("ok", id)
+	}
+}
+
+func main() {
+	ctx := context.Background()
+${calls}}
+`;
+  writeFileSync(join(folder, 'main.go'), program);
+  const modulePath = /^module (\S+)$/m.exec(readFileSync(pathOf('../go/go.mod'), 'utf8'))?.[1] as string;
+  const manifest = `module samples\n\ngo 1.23\n\nrequire ${modulePath} v0.0.0\n\nreplace ${modulePath} => ${pathOf('../go')}\n`;
+  writeFileSync(join(folder, 'go.mod'), manifest);
+  writeFileSync(join(folder, 'main.go'), program.replace('"tranche.example/tranche"', `"${modulePath}"`));
+  return outcomes(go, ['run', '.'], folder);
+}
+
+test('every operation has a sample in each language, and the document that is served holds them', () => {
+  for (const { operationId, path, method } of operations) {
+    expect(samples[operationId]?.map(({ lang }) => lang)).toEqual(['TypeScript', 'Python', 'Go']);
+    expect(document.paths[path]?.[method.toLowerCase() as 'get']).toHaveProperty('x-codeSamples', samples[operationId]);
+  }
+  expect(Object.keys(samples).toSorted()).toEqual(operationIds.toSorted());
+});
+
+const [python, go] = [findPython(), findGo()];
+const languages: readonly [name: string, missing: string | null, runAll: () => Promise<Map<string, string>>][] = [
+  ['TypeScript', null, runTypescript],
+  ['Python', 'missing' in python ? python.missing : null, () => runPython('path' in python ? python.path : '')],
+  ['Go', 'missing' in go ? go.missing : null, () => runGo('path' in go ? go.path : '')],
+];
+
+for (const [name, missing, runAll] of languages) {
+  describe.skipIf(missing !== null)(`samples in ${name}${missing === null ? '' : ` (skipped: ${missing})`}`, () => {
+    let found: Map<string, string>;
+    beforeAll(async () => {
+      found = await runAll();
+    }, RUN_TIMEOUT_MS + 60_000);
+    test.each(operationIds)('%s runs', (operationId) => {
+      expect(found.get(operationId)).toBe('');
+    });
+  });
+}

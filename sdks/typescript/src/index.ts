@@ -1,0 +1,42 @@
+// What the package offers. Anything not named here may change at any time.
+// Re-exports only.
+
+export { Call, type WithResponse } from './call.ts';
+export { Tranche, Webhooks } from './client.ts';
+export {
+  ApiAbortedError,
+  ApiConnectionError,
+  ApiError,
+  type ApiErrorParts,
+  ApiTimeoutError,
+  TrancheError,
+  type WebhookRefusal,
+  WebhookVerificationError,
+} from './errors.ts';
+export { GapDetector, type GapDetectorOptions, type Numbered, type Observation } from './gap-detector.ts';
+export * from './generated/errors.ts';
+export type * from './generated/resources.ts';
+export type * from './generated/types.ts';
+export { version } from './generated/version.ts';
+export {
+  expressWebhookHandler,
+  type FastifyLike,
+  type FastifyReplyLike,
+  type FastifyRequestLike,
+  fastifyWebhooks,
+  fetchWebhookHandler,
+  type NodeRequest,
+  type NodeResponse,
+  type WebhookHandlerOptions,
+} from './handlers.ts';
+export { ListCall, Page, type PageBody } from './list.ts';
+export type { CallOptions, Fetch, TrancheOptions } from './options.ts';
+export { ApiResponse, type RateLimit } from './response.ts';
+export {
+  type HeadersLike,
+  type VerifyOptions,
+  verifyWebhook,
+  verifyWebhookSignature,
+  type WebhookDetails,
+  type WebhookEvent,
+} from './webhooks.ts';
