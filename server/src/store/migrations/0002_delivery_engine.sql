@@ -7,9 +7,8 @@ alter table webhook_endpoints
   -- Attempts begun in any second, over all processes; null: as many as there are.
   add column rate_limit_per_second integer check (rate_limit_per_second between 1 and 10000),
   add column ordering text not null default 'none' check (ordering in ('none', 'project')),
-  -- Since when this address is sent to: creation, a new address or enabling. What the breaker saw before counts no more.
-  add column active_since timestamptz(3) not null default now();
-update webhook_endpoints set active_since = created_at;
+  -- Counts new addresses and enablings: what the circuit breaker saw of an earlier generation says nothing of this one.
+  add column generation integer not null default 1;
 
 -- An event of the workspace itself (an endpoint was disabled) belongs to no project.
 alter table events alter column project_id drop not null;
@@ -62,8 +61,8 @@ create table webhook_flows (
   resume_at      timestamptz(3),
   -- The first of those failures.
   failing_since  timestamptz(3),
-  -- When an attempt last changed the breaker. Before the endpoint's active_since: it says nothing about the endpoint as it is now.
-  judged_at      timestamptz(3),
+  -- The endpoint's generation that the breaker speaks of.
+  generation     integer not null default 1,
   primary key (workspace_id, endpoint_id),
   foreign key (workspace_id, endpoint_id) references webhook_endpoints (workspace_id, id)
 ) with (fillfactor = 50);
