@@ -15,6 +15,7 @@ import { type Config, ConfigurationError, databaseOptions, webhookNetwork } from
 import { makeKeySecret } from './domain/api-key.ts';
 import { createIdGenerator } from './domain/ids.ts';
 import type { WebhookEndpoint } from './domain/webhook-endpoint.ts';
+import { createEventStreams } from './http/event-streams.ts';
 import { buildOpenApi } from './http/openapi.ts';
 import { createReads } from './http/reads.ts';
 import { allRoutes } from './http/routes/all.ts';
@@ -27,12 +28,16 @@ import { findKeysByHash, touchKeys } from './store/api-keys.ts';
 import { type Cipher, checkEncryptionKey, createCipher, loadEncryptionKey } from './store/cipher.ts';
 import type { Database } from './store/database.ts';
 import { releaseLeases } from './store/deliveries-queue.ts';
+import { listEvents } from './store/events.ts';
+import { findLastSeqs } from './store/heads.ts';
 import { readMigrations } from './store/migrations.ts';
 import { openDatabase } from './store/open.ts';
 import { takeLease } from './store/rate-leases.ts';
+import { loadKeyValidity } from './store/records.ts';
 import type { GoneEndpoint } from './webhooks/in-flight.ts';
 import { createSafeFetch } from './webhooks/safe-fetch.ts';
 import { makeSigningSecret } from './webhooks/sign.ts';
+import { EVENTS_CHANNEL } from './webhooks/spread.ts';
 import { createDeliveryWorker, type DeliveryWorker } from './webhooks/worker.ts';
 
 const clock = (): Date => new Date();
@@ -169,7 +174,14 @@ export function composeService(store: Store, config: ServiceConfig, version: str
     concurrency: config.WEBHOOK_CONCURRENCY,
   });
 
-  const routes = allRoutes(createReads(database, clock), {
+  const streams = createEventStreams({
+    listEvents: (...place) => listEvents(database, ...place),
+    findLastSeqs: (workspaceIds) => findLastSeqs(database, workspaceIds),
+    findKeys: (named) => loadKeyValidity(database, named),
+    now: Date.now,
+    log,
+  });
+  const routes = allRoutes(createReads(database, clock, streams.open), {
     lane,
     clock,
     newId,
@@ -197,7 +209,9 @@ export function composeService(store: Store, config: ServiceConfig, version: str
         await database.listen(KEYS_CHANNEL, (payload) => {
           const [workspaceId, keyId] = payload.split(':');
           if (workspaceId !== undefined && keyId !== undefined) keys.invalidate(workspaceId, keyId);
+          streams.hearKey();
         }),
+        await database.listen(EVENTS_CHANNEL, streams.hear),
         uses.start(),
         startMaintenance(database, clock, log),
       );
@@ -206,6 +220,8 @@ export function composeService(store: Store, config: ServiceConfig, version: str
       await worker.start();
     },
     async stop() {
+      // First, since the server waits for every answer to end, and theirs would not.
+      await streams.close();
       await closeServer(app, lane);
       // Before the lane: a receiver that answers 410 while deliveries drain is disabled by a command.
       await worker.stop();

@@ -64,7 +64,7 @@ async function waitFor<T>(look: () => Promise<T | undefined>): Promise<T> {
 /** Everything a workspace's key can read, to see that nothing changed. */
 async function snapshot(): Promise<string> {
   const lists = Object.entries<Json>(document.paths).filter(
-    ([path, item]) => item.get !== undefined && path.startsWith('/v1/') && !path.includes('{'),
+    ([path, item]) => item.get?.responses[200].content['application/json'] !== undefined && path.startsWith('/v1/') && !path.includes('{'),
   );
   const texts = await Promise.all(lists.map(async ([path]) => (await app.call('GET', `${path}?limit=100`)).text));
   return texts.join('\n').replaceAll(/"last_used_at":("[^"]*"|null)/g, '');

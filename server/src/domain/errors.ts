@@ -121,6 +121,11 @@ export const errorCatalogue = {
     meaning: 'The key has used up its requests of this minute.',
     fix: 'Wait as many seconds as Retry-After says, then go on.',
   },
+  too_many_streams: {
+    title: 'Too many event streams are open',
+    meaning: 'The key has as many event streams open on this server as one key may have.',
+    fix: 'Close a stream, or share one: it carries every kind of event unless it is asked for fewer.',
+  },
   overloaded: {
     title: 'The server is busy',
     meaning:

@@ -10,7 +10,7 @@ import { fingerprintOf, isNotModified, parseIdempotencyKey, parseIfMatch } from 
 import { parseQuery, queryOf, refuseQuery } from './plugins/query.ts';
 import { readBody } from './plugins/read-body.ts';
 import { type Exchange, exchangeOf, type Responder } from './plugins/respond.ts';
-import { type Answer, type Caller, isRefusal, type Route, type RouteRequest } from './route.ts';
+import { type Answer, type Caller, isRefusal, type Route, type RouteRequest, type StreamAnswer } from './route.ts';
 import { type Serializer, serializerOf } from './serialize.ts';
 import { validate, validationFailed } from './validation.ts';
 
@@ -62,11 +62,13 @@ function createServe(route: Route, respond: Responder): (exchange: Exchange, adm
   const readsBody = route.method === 'POST' || route.method === 'PATCH';
   const checkBody = readsBody ? createBodyCheck(route) : null;
   const decode = createDecode(route.ids);
+  const streams = route.success.contentType === 'text/event-stream';
 
   function call(exchange: Exchange, key: ApiKey, parts: Omit<RouteRequest<unknown, unknown>, 'caller'>): void {
     const caller: Caller = { workspaceId: key.workspaceId, keyId: key.id, scopes: key.scopes };
     const { ids, query, body, bodyBytes, idempotency, ifMatch } = parts;
-    route.handle({ caller, ids, query, body, bodyBytes, idempotency, ifMatch }).then(
+    const lastEventId = streams ? lastEventIdOf(exchange) : undefined;
+    route.handle({ caller, ids, query, body, bodyBytes, idempotency, ifMatch, lastEventId }).then(
       (outcome) => finish(exchange, outcome),
       (error: unknown) => respond.fail(exchange, error),
     );
@@ -109,6 +111,8 @@ function createServe(route: Route, respond: Responder): (exchange: Exchange, adm
     call(exchange, key, { ids, query: query.value, body: undefined, bodyBytes: 0, idempotency: null, ifMatch: conditions.ifMatch });
   };
 }
+
+const lastEventIdOf = ({ request }: Exchange): string | undefined => request.headers['last-event-id'] as string | undefined;
 
 export const NO_HOST: Refusal = { code: 'malformed_request', detail: 'The Host header is missing.' };
 
@@ -179,13 +183,14 @@ function createBodyCheck(route: Route): BodyCheck {
 }
 
 /** Writes what the route returned. */
-function createFinish(route: Route, respond: Responder): (exchange: Exchange, outcome: Answer | Refusal) => void {
+function createFinish(route: Route, respond: Responder): (exchange: Exchange, outcome: Answer | StreamAnswer | Refusal) => void {
   const serialize: Serializer = route.success.schema === undefined ? JSON.stringify : serializerOf(route.success.schema);
   const conditional = route.versioned === true && route.method === 'GET';
 
   return (exchange, outcome) => {
     try {
       if (isRefusal(outcome)) return respond.refuse(exchange, outcome);
+      if ('stream' in outcome) return respond.stream(exchange, route.success.contentType ?? 'text/event-stream', outcome.stream);
       const { body, headers } = outcome;
       const etag = headers?.etag;
       if (conditional && etag !== undefined) {

@@ -132,6 +132,12 @@ const parameterComponents = {
     description: 'The ETag you read, such as `"3"`. When the resource has changed since, nothing happens and the answer is 412.',
     schema: { type: 'string' as const },
   },
+  LastEventId: {
+    name: 'Last-Event-ID',
+    in: 'header' as const,
+    description: 'The `id` of the last message received: the stream goes on after it. Event source clients send it by themselves.',
+    schema: { type: 'string' as const, pattern: '^\\d{1,16}$' },
+  },
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header' as const,
@@ -143,6 +149,7 @@ const parameterComponents = {
 function headerParameters(route: Route): { $ref: `#/components/parameters/${string}` }[] {
   const names: (keyof typeof parameterComponents)[] = [];
   if (route.idempotent === true) names.push('IdempotencyKey');
+  if (route.success.contentType === 'text/event-stream') names.push('LastEventId');
   if (route.versioned === true && route.method === 'GET') names.push('IfNoneMatch');
   if (route.versioned === true && (route.method === 'PATCH' || route.method === 'DELETE')) names.push('IfMatch');
   return names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
@@ -155,7 +162,7 @@ function requestBodyOf(schema: z.ZodType, example: unknown) {
 }
 
 function successOf(route: Route): ZodOpenApiOperationObject['responses'] {
-  const { status, description, schema, example } = route.success;
+  const { status, description, schema, example, contentType = 'application/json' } = route.success;
   const headers = headerRefs([
     'Request-Id',
     'RateLimit',
@@ -164,8 +171,7 @@ function successOf(route: Route): ZodOpenApiOperationObject['responses'] {
     ...(status === 201 ? ['Location' as const] : []),
     ...(route.idempotent === true ? ['Idempotent-Replayed' as const] : []),
   ]);
-  const content =
-    schema === undefined ? {} : { content: { 'application/json': { schema, ...(example === undefined ? {} : { example }) } } };
+  const content = schema === undefined ? {} : { content: { [contentType]: { schema, ...(example === undefined ? {} : { example }) } } };
   const unchanged =
     route.versioned === true && route.method === 'GET'
       ? { 304: { description: 'Unchanged since the ETag in If-None-Match.', headers } }

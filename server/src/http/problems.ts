@@ -25,6 +25,7 @@ export const problemStatus = {
   validation_failed: 422,
   idempotency_key_reused: 422,
   rate_limited: 429,
+  too_many_streams: 429,
   headers_too_large: 431,
   internal_error: 500,
   overloaded: 503,

@@ -21,6 +21,7 @@ import { listMilestones, type MilestoneFilters, milestoneSource } from '../store
 import { listPayments, type PaymentFilters, paymentSource } from '../store/payments.ts';
 import { hasProject, listProjects, type ProjectFilters, projectSource } from '../store/projects.ts';
 import { listWebhookEndpoints, webhookEndpointSource } from '../store/webhook-endpoints.ts';
+import type { EventStreams } from './event-streams.ts';
 import type { Answer } from './route.ts';
 
 type ListOf<Entity, Filters> = (workspaceId: Uuid, filters: Filters, page: PageRequest) => Promise<Page<Entity>>;
@@ -40,6 +41,8 @@ export interface Reads {
   readonly listInvoices: ListOf<Invoice, InvoiceFilters>;
   readonly getEvent: ByIdReader<Event>;
   readonly listEvents: (workspaceId: Uuid, afterSeq: number, limit: number) => Promise<Page<Event>>;
+  /** What follows in the log, as it is committed. */
+  readonly openEventStream: EventStreams['open'];
   readonly getApiKey: ByIdReader<ApiKeyWithUse>;
   readonly listApiKeys: (workspaceId: Uuid, page: PageRequest) => Promise<Page<ApiKeyWithUse>>;
   /** A deleted endpoint is no endpoint. */
@@ -55,7 +58,7 @@ export interface Reads {
 }
 
 /** The composition root calls this once. The clock decides whether a key has expired. */
-export function createReads(database: Queryable, clock: () => Date): Reads {
+export function createReads(database: Queryable, clock: () => Date, openEventStream: EventStreams['open']): Reads {
   const getEndpoint = createByIdReader(database, webhookEndpointSource);
   const getWebhookEndpoint: ByIdReader<WebhookEndpoint> = async (workspaceId, id) => {
     const endpoint = await getEndpoint(workspaceId, id);
@@ -86,6 +89,7 @@ export function createReads(database: Queryable, clock: () => Date): Reads {
     listInvoices: (...request) => listInvoices(database, ...request),
     getEvent: createByIdReader(database, eventSource),
     listEvents: (...request) => listEvents(database, ...request),
+    openEventStream,
     getApiKey: createByIdReader(database, apiKeySource),
     listApiKeys: (workspaceId, page) => listApiKeys(database, workspaceId, {}, page),
     getWebhookEndpoint,

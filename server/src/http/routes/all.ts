@@ -5,6 +5,7 @@ import type { Route } from '../route.ts';
 import type { Writes } from '../writes.ts';
 import { apiKeyWriteRoutes } from './api-key-writes.ts';
 import { apiKeyReadRoutes } from './api-keys.ts';
+import { eventStreamRoutes } from './event-stream.ts';
 import { eventReadRoutes } from './events.ts';
 import { invoiceReadRoutes } from './invoices.ts';
 import { milestoneWriteRoutes } from './milestone-writes.ts';
@@ -26,6 +27,7 @@ export function allRoutes(reads: Reads, writes: Writes): Route[] {
     ...paymentWriteRoutes(writes),
     ...invoiceReadRoutes(reads),
     ...eventReadRoutes(reads),
+    ...eventStreamRoutes(reads),
     ...webhookEndpointReadRoutes(reads),
     ...webhookEndpointWriteRoutes(writes),
     ...apiKeyReadRoutes(reads),
