@@ -17,8 +17,8 @@ export interface Spread {
   hear(payload: string): void;
   /** Makes the next pass look at all workspaces. */
   lookAtAll(): void;
-  /** Fans out a bounded number of events. Returns whether there may be more. */
-  pass(): Promise<boolean>;
+  /** Fans out a bounded number of events. Tells whether there may be more, and how many deliveries it made. */
+  pass(): Promise<{ readonly isBehind: boolean; readonly deliveries: number }>;
 }
 
 export function createSpread({ database, newId, now }: { database: Database; newId: () => Uuid; now: () => Date }): Spread {
@@ -34,18 +34,18 @@ export function createSpread({ database, newId, now }: { database: Database; new
     },
     async pass() {
       const workspaceIds = isBlind ? null : [...named];
-      if (workspaceIds?.length === 0) return false;
+      if (workspaceIds?.length === 0) return { isBehind: false, deliveries: 0 };
       isBlind = false;
       named.clear();
       try {
         const result = await fanOut(database, { workspaceIds, limit: MAX_EVENTS, newId, now: now() });
         for (const workspaceId of result.unfinished) named.add(workspaceId);
         if (result.more) isBlind = true;
+        return { isBehind: isBlind || named.size > 0, deliveries: result.deliveries };
       } catch (error) {
         isBlind = true;
         throw error;
       }
-      return isBlind || named.size > 0;
     },
   };
 }
