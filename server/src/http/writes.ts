@@ -2,6 +2,7 @@
 
 import type { Command, Envelope, Outcome, StoredAnswer } from '../commands/command.ts';
 import type { Lane } from '../commands/lane.ts';
+import type { NewSigningKey } from '../domain/endpoint-sending.ts';
 import type { Refusal } from '../domain/errors.ts';
 import type { Uuid } from '../domain/ids.ts';
 import type { Answer, RouteRequest } from './route.ts';
@@ -15,6 +16,12 @@ export interface Writes {
   readonly makeSigningSecret: () => string;
   /** Encrypts a signing secret for the endpoint with this id alone. */
   readonly sealSigningSecret: (secret: string, endpointId: Uuid) => string;
+  /** An ed25519 key pair for this endpoint alone, its private half encrypted. */
+  readonly makeSigningKey: (endpointId: Uuid) => NewSigningKey;
+  /** Encrypts the value of a header for this endpoint and name alone. */
+  readonly sealHeader: (name: string, value: string, endpointId: Uuid) => string;
+  /** Why webhooks cannot be sent to a URL, as what would be right; null when nothing in its text says so. */
+  readonly refuseReceiver: (url: string) => string | null;
 }
 
 /** What a write takes up while it waits and commits: its rows, and its text once as it came and once in the stored answer. */

@@ -1,7 +1,7 @@
 // Every SQL statement that reads deliveries and their attempts for people. Each says which index it relies on.
 // Claims and writes nothing: that is the business of the queue.
 
-import type { Delivery, DeliveryAttempt, DeliveryStatus } from '../domain/delivery.ts';
+import type { AttemptErrorKind, Delivery, DeliveryAttempt, DeliveryStatus } from '../domain/delivery.ts';
 import type { EventType } from '../domain/event.ts';
 import type { Uuid } from '../domain/ids.ts';
 import type { Queryable } from './database.ts';
@@ -71,12 +71,17 @@ interface AttemptRow {
   started_at: Date;
   duration_ms: number;
   status_code: number | null;
+  error_kind: AttemptErrorKind | null;
   error: string | null;
+  remote_address: string | null;
+  response_headers: Record<string, string> | null;
   response_body: string | null;
+  response_truncated: boolean;
 }
 
 const attemptsText =
-  'select number, started_at, duration_ms, status_code, error, response_body from delivery_attempts ' +
+  'select number, started_at, duration_ms, status_code, error_kind, error, remote_address, response_headers, response_body, ' +
+  'response_truncated from delivery_attempts ' +
   'where workspace_id = $1 and delivery_id = $2 and number < $3 order by number desc limit $4';
 
 /** More attempts than any delivery has. */
@@ -98,8 +103,12 @@ export async function listAttempts(
     startedAt: row.started_at,
     durationMs: row.duration_ms,
     statusCode: row.status_code,
+    errorKind: row.error_kind,
     error: row.error,
+    remoteAddress: row.remote_address,
+    responseHeaders: row.response_headers,
     responseBody: row.response_body,
+    responseTruncated: row.response_truncated,
   }));
   return { records, hasMore };
 }
