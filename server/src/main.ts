@@ -28,9 +28,19 @@ const program = new Command('tranche')
 program
   .command('serve')
   .description('serve the API, with the embedded database or with DATABASE_URL')
-  .action(async () => {
+  .option('--no-worker', 'leave the delivery of webhooks to "tranche worker" (PostgreSQL only)')
+  .action(async ({ worker }) => {
     const { serve } = await import('./serve.ts');
-    await serve(readConfig(process.env), version, say);
+    const config = readConfig(process.env);
+    await serve(worker ? config : { ...config, WEBHOOK_WORKER: false }, version, say);
+  });
+
+program
+  .command('worker')
+  .description('deliver webhooks and nothing else, beside any number of servers (PostgreSQL only)')
+  .action(async () => {
+    const { work } = await import('./work.ts');
+    await work(readConfig(process.env), version, say);
   });
 
 program

@@ -9,13 +9,15 @@ import { type Admission, type Authentication, createAdmission } from './plugins/
 import { fingerprintOf, isNotModified, parseIdempotencyKey, parseIfMatch } from './plugins/conditions.ts';
 import { parseQuery, queryOf, refuseQuery } from './plugins/query.ts';
 import { readBody } from './plugins/read-body.ts';
-import { type Exchange, exchangeOf, type Responder } from './plugins/respond.ts';
+import { type Exchange, exchangeOf, type RequestMeter, type Responder } from './plugins/respond.ts';
 import { type Answer, type Caller, isRefusal, type Route, type RouteRequest, type StreamAnswer } from './route.ts';
 import { type Serializer, serializerOf } from './serialize.ts';
 import { validate, validationFailed } from './validation.ts';
 
 export interface MountServices extends Authentication {
   readonly respond: Responder;
+  /** What counts the answers of an operation; left out where nobody counts. */
+  readonly meterOf?: ((operationId: string) => RequestMeter) | undefined;
 }
 
 /** The same words whether an id is malformed, of another kind, of another workspace or simply unused. */
@@ -29,7 +31,7 @@ export function mountRoutes(app: FastifyInstance, routes: readonly Route[], serv
       method: route.method,
       url: route.path,
       exposeHeadRoute: route.method === 'GET',
-      handler: handlerOf(route, admit, services.respond),
+      handler: handlerOf(route, admit, services.respond, services.meterOf?.(route.operationId) ?? null),
     });
   }
 }
@@ -39,10 +41,10 @@ type Ids = Record<string, Uuid>;
 const NO_IDS: Ids = Object.freeze({});
 const NO_QUERY = Object.freeze({});
 
-function handlerOf(route: Route, admit: ReturnType<typeof createAdmission>, respond: Responder) {
+function handlerOf(route: Route, admit: ReturnType<typeof createAdmission>, respond: Responder, meter: RequestMeter | null) {
   const serve = createServe(route, respond);
   return (request: FastifyRequest, reply: FastifyReply): void => {
-    const exchange = exchangeOf(request, reply);
+    const exchange = exchangeOf(request, reply, meter);
     try {
       const admission = admit(request.raw.headers.authorization);
       if (admission instanceof Promise) {

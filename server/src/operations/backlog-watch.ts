@@ -7,9 +7,9 @@ import type { Database } from '../store/database.ts';
 import { type DeliveryBacklog, readBacklog } from '../store/delivery-backlog.ts';
 import type { Log } from '../store/log.ts';
 
-const LOOK_EVERY_MS = 10_000;
+const LOOK_EVERY_MS = 5_000;
 /** Whoever asks in between gets what was seen; a collector and a load balancer together cost one look. */
-const FRESH_MS = 5_000;
+const FRESH_MS = 4_000;
 const WARN_EVERY_MS = 60_000;
 
 export interface BacklogWatchOptions {
@@ -21,8 +21,10 @@ export interface BacklogWatchOptions {
   readonly lookEveryMs?: number;
 }
 
-export interface BacklogSeen extends DeliveryBacklog {
-  /** Of the oldest due delivery; 0 when none is due. */
+export interface BacklogSeen extends Omit<DeliveryBacklog, 'workers'> {
+  /** Null on the embedded database, whose one process gives no sign of life. */
+  readonly workers: number | null;
+  /** Of the oldest due delivery, or of the oldest event that no delivery has been made of yet; 0 when there are none. */
   readonly oldestAgeMs: number;
 }
 
@@ -47,8 +49,9 @@ export function createBacklogWatch({ database, now, log, lateAfterMs, lookEveryM
   async function read(): Promise<BacklogSeen> {
     const time = now();
     const backlog = await readBacklog(database, time, new Date(time.getTime() - lateAfterMs));
-    const oldestAgeMs = backlog.oldestDueAt === null ? 0 : Math.max(0, time.getTime() - backlog.oldestDueAt.getTime());
-    seen = { ...backlog, oldestAgeMs };
+    const ageMs = (since: Date | null): number => (since === null ? 0 : Math.max(0, time.getTime() - since.getTime()));
+    const oldestAgeMs = Math.max(ageMs(backlog.oldestDueAt), ageMs(backlog.oldestUnspreadAt));
+    seen = { ...backlog, oldestAgeMs, workers: database.kind === 'pglite' ? null : backlog.workers };
     seenAtMs = time.getTime();
     return seen;
   }
@@ -63,8 +66,9 @@ export function createBacklogWatch({ database, now, log, lateAfterMs, lookEveryM
 
   function trouble(): string | null {
     if (seen === null || seen.oldestAgeMs < lateAfterMs) return null;
-    const places = `at ${seen.lateEndpoints} of the ${seen.dueEndpoints} endpoints that have some due`;
-    return `the webhook that has been due for longest has waited ${Math.round(seen.oldestAgeMs / 1000)} s; they are late ${places}`;
+    const places = `${seen.lateEndpoints} of ${seen.dueEndpoints} endpoints with some due are late, ${seen.unspread} events wait for fan-out`;
+    const cause = seen.workers === 0 ? '; no worker is running' : '';
+    return `the webhook that has been due for longest has waited ${Math.round(seen.oldestAgeMs / 1000)} s; ${places}${cause}`;
   }
 
   async function round(): Promise<void> {

@@ -23,24 +23,34 @@ export interface WatchdogOptions {
 export interface Watchdog {
   start(): void;
   stop(): void;
-  /** Why webhooks are not being sent; null when they are. */
+  /** Looks once; `start` has it done again and again. */
+  look(): void;
+  /** Why webhooks are not being sent; null when they are. Until the worker has looked for work once, they are not. */
+  unready(): string | null;
+  /** The same once it has lasted for a minute, so that a restart is due. */
   silence(): string | null;
 }
 
 export function createWatchdog({ status, now, log, onHang, lookEveryMs = LOOK_EVERY_MS }: WatchdogOptions): Watchdog {
   let timer: NodeJS.Timeout | null = null;
-  let startedAtMs = 0;
+  let startedAtMs: number | null = null;
   let warnedAtMs = Number.NEGATIVE_INFINITY;
   let hasHung = false;
 
   function silenceMs(): number {
     const { lastRunAt } = status();
-    return now().getTime() - (lastRunAt?.getTime() ?? startedAtMs);
+    const sinceMs = lastRunAt?.getTime() ?? startedAtMs;
+    return sinceMs === null ? 0 : now().getTime() - sinceMs;
   }
 
   function silence(): string | null {
     if (silenceMs() <= MAX_WORKER_SILENCE_MS) return null;
     return `webhooks are not being sent (${status().lastError ?? 'the worker does not answer'})`;
+  }
+
+  function unready(): string | null {
+    if (status().lastRunAt !== null) return silence();
+    return `webhooks are not being sent (${status().lastError ?? 'the worker has not begun'})`;
   }
 
   function look(): void {
@@ -65,6 +75,8 @@ export function createWatchdog({ status, now, log, onHang, lookEveryMs = LOOK_EV
     stop() {
       if (timer !== null) clearInterval(timer);
     },
+    look,
+    unready,
     silence,
   };
 }

@@ -1,8 +1,9 @@
 // How much waits to be delivered, for how long, and which endpoints are held back: what an operator looks at.
-// Reads only, and stays cheap whatever the backlog. Claims nothing; the queue itself is deliveries-queue.ts.
+// Reads only, and stays cheap whatever the backlog. Claims nothing; the queue itself is deliveries-queue.ts and fan-out.ts.
 
 import type { Uuid } from '../domain/ids.ts';
 import type { Queryable } from './database.ts';
+import { floorText } from './fan-out.ts';
 
 /** Counted one by one up to here in each index; beyond it the statistics of the index say roughly how many there are. */
 export const MAX_COUNTED = 10_000;
@@ -10,6 +11,8 @@ export const MAX_COUNTED = 10_000;
 export const MAX_LEAPS = 10_000;
 /** Endpoints whose breakers are counted. */
 export const MAX_BREAKERS = 100_000;
+/** Workers give a sign of life every few seconds. By the database's clock, since that is whose time they note. */
+const WORKER_ALIVE_S = 15;
 
 export type Breaker = 'closed' | 'open' | 'half_open';
 
@@ -22,10 +25,15 @@ export interface DeliveryBacklog {
   readonly oldestDueAt: Date | null;
   /** Where that one goes to. */
   readonly oldestEndpointId: Uuid | null;
+  /** Events that have not been made deliveries of yet, of workspaces that have endpoints; and since when the oldest waits for it. */
+  readonly unspread: number;
+  readonly oldestUnspreadAt: Date | null;
   /** Endpoints that have something due. */
   readonly dueEndpoints: number;
   /** Endpoints that have had something due since before `lateBefore`. */
   readonly lateEndpoints: number;
+  /** Processes that deliver and have given a sign of life lately. */
+  readonly workers: number;
   /** Enabled endpoints by the state of their circuit breaker. */
   readonly breakers: Readonly<Record<Breaker, number>>;
 }
@@ -41,7 +49,8 @@ const [unordered, ordered] = parts;
 
 // A count ends at its bound. `waiting` and `heads` leap from endpoint to endpoint and from project to project, one look-up of the index
 // each, so that an endpoint with a million deliveries costs what one with a single one does. A lease that has ended is due again.
-// Endpoints whose breaker is open or that asked for a pause are held back on purpose, and so not late.
+// Endpoints whose breaker is open or that asked for a pause are held back on purpose, and so not late. There are as many rows of
+// webhook_workers as processes.
 const queueText = `
   with recursive waiting as (
     (select workspace_id, endpoint_id, is_repeat, next_attempt_at from deliveries
@@ -75,6 +84,7 @@ const queueText = `
     group by c.endpoint_id
   )
   select (select count(*)::integer from due) as due_endpoints, (select count(*)::integer from due where due_at <= $2) as late_endpoints,
+    (select count(*)::integer from webhook_workers where seen_at > clock_timestamp() - interval '${WORKER_ALIVE_S} seconds') as workers,
     oldest.due_at as oldest_due_at, oldest.endpoint_id as oldest_endpoint_id
   from (select) one left join (select * from due order by due_at limit 1) oldest on true`;
 
@@ -85,6 +95,16 @@ const countText = parts
       `(select greatest(reltuples, 0)::float8 from pg_class where oid = '${index}'::regclass) as estimate`,
   )
   .join(' union all ');
+
+// By the primary keys of heads, cursors and, for the first event of each workspace that is behind, events: what fan-out itself looks at.
+const unspreadText = `
+  select coalesce(sum(h.event_seq - b.seq), 0)::float8 as events, min(e.created_at) as oldest_at
+  from (select f.workspace_id, greatest(c.seq, f.floor) as seq
+        from (${floorText} group by w.workspace_id) f left join webhook_cursors c on c.workspace_id = f.workspace_id
+        limit ${MAX_LEAPS}) b
+  join workspace_heads h on h.workspace_id = b.workspace_id
+  join events e on e.workspace_id = b.workspace_id and e.seq = b.seq + 1
+  where h.event_seq > b.seq`;
 
 // Through the primary keys of both, which are the same. An endpoint that has just been made is closed.
 const breakersText = `
@@ -97,18 +117,20 @@ const breakersText = `
 interface QueueRow {
   due_endpoints: number;
   late_endpoints: number;
+  workers: number;
   oldest_due_at: Date | null;
   oldest_endpoint_id: Uuid | null;
 }
 
 export async function readBacklog(queryable: Queryable, now: Date, lateBefore: Date): Promise<DeliveryBacklog> {
-  const [queue, counts, states] = await Promise.all([
+  const [queue, counts, states, [unspread]] = await Promise.all([
     queryable.query<QueueRow>(queueText, [now, lateBefore]),
     queryable.query<{ counted: number; estimate: number }>(countText),
     queryable.query<{ breaker: Breaker; endpoints: number }>(breakersText),
+    queryable.query<{ events: number; oldest_at: Date | null }>(unspreadText),
   ]);
   const [row] = queue;
-  if (row === undefined) throw new Error('The backlog is always one row.');
+  if (row === undefined || unspread === undefined) throw new Error('The backlog is always one row.');
   const pendingOf = ({ counted, estimate }: { counted: number; estimate: number }): number =>
     counted > MAX_COUNTED ? Math.max(counted, Math.round(estimate)) : counted;
   const breakers = { closed: 0, open: 0, half_open: 0 };
@@ -118,8 +140,11 @@ export async function readBacklog(queryable: Queryable, now: Date, lateBefore: D
     isEstimate: counts.some(({ counted }) => counted > MAX_COUNTED),
     oldestDueAt: row.oldest_due_at,
     oldestEndpointId: row.oldest_endpoint_id,
+    unspread: unspread.events,
+    oldestUnspreadAt: unspread.oldest_at,
     dueEndpoints: row.due_endpoints,
     lateEndpoints: row.late_endpoints,
+    workers: row.workers,
     breakers,
   };
 }

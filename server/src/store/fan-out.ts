@@ -80,7 +80,7 @@ export async function fanOut(database: Database, { workspaceIds, limit, newId, n
 }
 
 /** Events up to this one are nobody's: every endpoint that takes webhooks asked for later ones only. Null without such an endpoint. */
-const floorText = `
+export const floorText = `
   select w.workspace_id, min(w.after_seq) as floor from webhook_endpoints w
   where w.status = 'enabled' and w.deleted_at is null`;
 

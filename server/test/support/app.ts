@@ -4,6 +4,7 @@
 import { randomBytes, randomFillSync } from 'node:crypto';
 import { pino } from 'pino';
 import { assembleStore, composeService, newId, type Service, type Store } from '../../src/compose.ts';
+import { readConfig } from '../../src/config.ts';
 import { hashKeySecret, keyHint, makeKeySecret } from '../../src/domain/api-key.ts';
 import { GENESIS_HASH } from '../../src/domain/event.ts';
 import type { Uuid } from '../../src/domain/ids.ts';
@@ -58,6 +59,8 @@ export interface TestAppOptions {
   readonly limitPerMinute?: number;
   /** Whether the worker delivers. */
   readonly deliver?: boolean;
+  /** Other settings, as they stand in the environment. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp> {
@@ -68,6 +71,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
   const log = pino({ level: 'silent' });
   const store = assembleStore(database, createCipher(randomBytes(32)), { LANES: 1 }, log);
   const config = {
+    ...readConfig(options.environment ?? {}),
     RATE_LIMIT_PER_MINUTE: options.limitPerMinute ?? 1_000_000,
     WEBHOOK_CONCURRENCY: 20,
     WEBHOOK_NETWORK: 'any' as const,

@@ -28,10 +28,26 @@ export interface Exchange {
   rateLimit: string | null;
   /** Whether the body was read; only asked where a client announced one. */
   bodyRead: boolean;
+  /** Counts the answer and its time; null where nobody counts. */
+  readonly meter: RequestMeter | null;
+  readonly startedAtMs: number;
 }
 
-export function exchangeOf(request: FastifyRequest, reply: FastifyReply): Exchange {
-  return { request: request.raw, response: reply.raw, requestId: request.id, rateLimit: null, bodyRead: false };
+/** What counts the answers of one operation; compose.ts hands it in. */
+export interface RequestMeter {
+  answered(status: number, durationMs: number): void;
+}
+
+export function exchangeOf(request: FastifyRequest, reply: FastifyReply, meter: RequestMeter | null = null): Exchange {
+  return {
+    request: request.raw,
+    response: reply.raw,
+    requestId: request.id,
+    rateLimit: null,
+    bodyRead: false,
+    meter,
+    startedAtMs: meter === null ? 0 : performance.now(),
+  };
 }
 
 export interface ResponderOptions {
@@ -92,6 +108,7 @@ export function createResponder({ log, rateLimitPolicy, isDraining }: ResponderO
     if (isDraining() || (status >= 400 && mustClose(exchange))) headers.Connection = 'close';
     response.writeHead(status, headers);
     response.end(text ?? undefined);
+    exchange.meter?.answered(status, performance.now() - exchange.startedAtMs);
     // Neither the query nor any header or body is logged: they may hold what is nobody's business.
     if (traces)
       log.debug({ request_id: requestId, method: request.method, path: request.url?.split('?', 1)[0], status }, 'request answered');
@@ -112,6 +129,7 @@ export function createResponder({ log, rateLimitPolicy, isDraining }: ResponderO
       if (response.headersSent || response.destroyed) return;
       // Some proxies gather an answer before they pass it on; this header tells the most common one not to.
       response.writeHead(200, { ...commonHeaders(exchange), 'Content-Type': type, 'X-Accel-Buffering': 'no' });
+      exchange.meter?.answered(200, performance.now() - exchange.startedAtMs);
       if (request.method === 'HEAD') response.end();
       else begin(response);
     },
