@@ -26,6 +26,20 @@ export interface ConnectorOptions {
   /** The sender's own limit, where it is the shorter one. */
   readonly timeoutMs: number;
   readonly ca?: string | undefined;
+  /** Opens a socket; that of the operating system by default. */
+  readonly dial?: Dial | undefined;
+}
+
+export type Dial = (target: DialTarget) => Socket;
+
+export interface DialTarget {
+  /** A name, or an address without brackets that was checked. */
+  readonly host: string;
+  readonly port: number;
+  readonly isSecure: boolean;
+  /** Where a name leads. Whoever dials connects to these addresses and asks nobody else. */
+  readonly lookup: LookupFunction;
+  readonly ca: string | undefined;
 }
 
 export interface Connectors {
@@ -37,7 +51,7 @@ export interface Connectors {
 /** Makes the connector of one connection, which notes its progress in the trace that it is handed. */
 export type ConnectorFor = (trace: ConnectionTrace) => buildConnector.connector;
 
-export function createConnectors({ policy, resolve, timeoutMs, ca }: ConnectorOptions): Connectors {
+export function createConnectors({ policy, resolve, timeoutMs, ca, dial = open }: ConnectorOptions): Connectors {
   const opening = new Set<Socket>();
   const limitMs = Math.min(timeoutMs, CONNECT_TIMEOUT_MS);
   const connectorFor: ConnectorFor = (trace) => (target, callback) => {
@@ -47,11 +61,12 @@ export function createConnectors({ policy, resolve, timeoutMs, ca }: ConnectorOp
     // An address by itself is never looked up, so it is checked here.
     const blocked = isIP(host) === 0 ? null : refuse([host], policy);
     if (blocked !== null) return callback(blocked, null);
-    const lookup = createLookup(policy, resolve, trace);
-    const socket = open({ host, port: target.port, isSecure: target.protocol === 'https:', lookup, ca });
+    const isSecure = target.protocol === 'https:';
+    const port = Number(target.port === '' ? (isSecure ? 443 : 80) : target.port);
+    const socket = dial({ host, port, isSecure, lookup: createLookup(policy, resolve, trace), ca });
     note(socket, trace);
     opening.add(socket);
-    settle(socket, { ready: target.protocol === 'https:' ? 'secureConnect' : 'connect', trace, limitMs }, (...outcome) => {
+    settle(socket, { ready: isSecure ? 'secureConnect' : 'connect', trace, limitMs }, (...outcome) => {
       opening.delete(socket);
       callback(...outcome);
     });
@@ -92,17 +107,10 @@ function createLookup(policy: NetworkPolicy, resolve: Resolve, trace: Connection
   };
 }
 
-interface Opening {
-  readonly host: string;
-  readonly port: string;
-  readonly isSecure: boolean;
-  readonly lookup: LookupFunction;
-  readonly ca: string | undefined;
-}
-
-function open({ host, port, isSecure, lookup, ca }: Opening): Socket {
+function open({ host, port, isSecure, lookup, ca }: DialTarget): Socket {
   const common = {
     host,
+    port,
     lookup,
     noDelay: true,
     keepAlive: true,
@@ -110,11 +118,11 @@ function open({ host, port, isSecure, lookup, ca }: Opening): Socket {
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: ATTEMPT_TIMEOUT_MS,
   };
-  if (!isSecure) return connectTcp({ ...common, port: Number(port === '' ? 80 : port) });
+  if (!isSecure) return connectTcp(common);
   // The name that the certificate must be made for; a dot at the end is no part of it. An address is not named in the handshake.
   const servername = isIP(host) === 0 ? host.replace(/\.$/, '') : '';
   const tls = { servername, ALPNProtocols: ['http/1.1'], ...(ca === undefined ? {} : { ca }) };
-  return connectTls({ ...common, ...tls, port: Number(port === '' ? 443 : port) });
+  return connectTls({ ...common, ...tls });
 }
 
 /** The last address that was tried is the one that a failure is about. */

@@ -3,7 +3,7 @@
 
 import { Agent, Client, type Dispatcher, Pool } from 'undici';
 import type { AttemptErrorKind } from '../domain/delivery.ts';
-import { type ConnectionTrace, type ConnectorFor, createConnectors } from './connect.ts';
+import { type ConnectionTrace, type ConnectorFor, createConnectors, type Dial } from './connect.ts';
 import type { NetworkPolicy } from './network-policy.ts';
 import { createResolver, type Resolve } from './resolve.ts';
 import { classify, describe, type SendError, sendErrors } from './send-errors.ts';
@@ -70,12 +70,14 @@ export interface SafeFetchOptions {
   readonly resolve?: Resolve;
   /** Certificates of authorities that are trusted instead of the usual ones. */
   readonly ca?: string;
+  /** Opens sockets; those of the operating system by default. */
+  readonly dial?: Dial;
 }
 
 export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
-  const { policy, timeoutMs = SEND_TIMEOUT_MS, ca } = options;
+  const { policy, timeoutMs = SEND_TIMEOUT_MS, ca, dial } = options;
   const resolve = options.resolve ?? createResolver({ asksSystem: policy === 'any' });
-  const { connectorFor, cut } = createConnectors({ policy, resolve, timeoutMs, ca });
+  const { connectorFor, cut } = createConnectors({ policy, resolve, timeoutMs, ca, dial });
   const agent = new Agent({
     // One connection at a time to a client of the pool, so that a client can say where its request went.
     factory: (origin, opts) =>
