@@ -14,6 +14,7 @@ import type { Cipher } from './store/cipher.ts';
 import type { Database } from './store/database.ts';
 import { releaseLeases } from './store/lost-leases.ts';
 import type { GoneEndpoint } from './webhooks/in-flight.ts';
+import { createRepairRunner } from './webhooks/repair-runner.ts';
 import { createSafeFetch } from './webhooks/safe-fetch.ts';
 import { createSteadyClock } from './webhooks/steady-clock.ts';
 import { createDeliveryWorker, type DeliveryWorker } from './webhooks/worker.ts';
@@ -75,6 +76,7 @@ export function composeDelivery({ store, config, version, log, clock, newId, dra
     concurrency: config.WEBHOOK_CONCURRENCY,
     ...(drainMs === undefined ? {} : { drainMs }),
   });
+  const repairRunner = createRepairRunner({ database, now: clock, newId, log });
   const operating = createOperating({
     database,
     lane,
@@ -96,8 +98,10 @@ export function composeDelivery({ store, config, version, log, clock, newId, dra
       // The embedded database has one process: what an earlier one had claimed when it was killed is due at once.
       if (database.kind === 'pglite') await releaseLeases(database, steady.now());
       await worker.start();
+      await repairRunner.start();
     },
     async stop() {
+      if (config.WEBHOOK_WORKER) await repairRunner.stop();
       if (config.WEBHOOK_WORKER) await worker.stop();
       await operating.stop();
     },

@@ -16,6 +16,7 @@ import { createIdGenerator } from './domain/ids.ts';
 import { createEventStreams } from './http/event-streams.ts';
 import { buildOpenApi } from './http/openapi.ts';
 import { createReads } from './http/reads.ts';
+import { createRepairs } from './http/repairs.ts';
 import { allRoutes } from './http/routes/all.ts';
 import { buildServer } from './http/server.ts';
 import { registerWellKnown } from './http/well-known.ts';
@@ -34,6 +35,7 @@ import { takeLease } from './store/rate-leases.ts';
 import { loadKeyValidity } from './store/records.ts';
 import { findWebhookEndpoint } from './store/webhook-endpoints.ts';
 import { refuseReceiver } from './webhooks/receiver-url.ts';
+import { REPAIRS_CHANNEL } from './webhooks/repair-runner.ts';
 import { SEND_TIMEOUT_MS } from './webhooks/safe-fetch.ts';
 import { createSeals } from './webhooks/seals.ts';
 import { makeSigningKey, makeSigningSecret } from './webhooks/sign.ts';
@@ -176,8 +178,14 @@ export function composeService(store: Store, config: ServiceConfig, version: str
     log,
   });
   const seals = createSeals(cipher);
+  const notify = (channel: string, payload: string): void =>
+    void database.notify(channel, payload).catch((error) => log.warn({ err: error }, 'a notification could not be sent'));
   const routes = allRoutes(createReads(database, clock, streams.open), {
     lane,
+    repairs: createRepairs(database, clock, newId, {
+      announceDue: (workspaceId) => notify(EVENTS_CHANNEL, workspaceId),
+      announceRepair: () => notify(REPAIRS_CHANNEL, ''),
+    }),
     clock,
     newId,
     makeKeySecret: () => makeKeySecret(random),

@@ -38,6 +38,7 @@ beforeAll(async () => {
   const payment = (await app.ok('GET', '/v1/payments')).data[0];
   const key = await app.ok('POST', '/v1/api_keys', { body: { name: 'victim' } });
   const event = (await app.ok('GET', '/v1/events')).data[0];
+  const repair = await app.ok('POST', '/v1/webhook_repairs', { body: { action: 'cancel', dry_run: true } });
   const delivery = await waitFor(async () => (await app.ok('GET', `/v1/webhook_endpoints/${endpoint.id}/deliveries`)).data[0]);
   Object.assign(ids, {
     prj: project.id,
@@ -48,6 +49,7 @@ beforeAll(async () => {
     whe: endpoint.id,
     evt: event.id,
     dlv: delivery.id,
+    whr: repair.id,
   });
 });
 afterAll(() => app.stop());

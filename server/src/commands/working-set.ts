@@ -2,11 +2,13 @@
 // Writes them out at the end, each record once and in its final state. Decides nothing.
 
 import type { Changes, Context } from '../domain/decision.ts';
+import type { DeliveryAsk, LockedDelivery } from '../domain/delivery-repair.ts';
 import { chainHash, type Event } from '../domain/event.ts';
 import type { Uuid } from '../domain/ids.ts';
 import type { LedgerEntry } from '../domain/ledger.ts';
 import { apiKeyTable } from '../store/api-keys.ts';
 import type { Queryable } from '../store/database.ts';
+import { writeDeliveryAsks } from '../store/delivery-asks.ts';
 import { eventTable } from '../store/events.ts';
 import { type Head, updateHeads } from '../store/heads.ts';
 import { type IdempotencyRecord, insertIdempotencyRecords } from '../store/idempotency.ts';
@@ -19,6 +21,7 @@ import type { KeyValidity } from '../store/records.ts';
 import type { Table } from '../store/tables.ts';
 import { insertRows, updateRows } from '../store/tables.ts';
 import { webhookEndpointTable } from '../store/webhook-endpoints.ts';
+import { webhookRepairTable } from '../store/webhook-repairs.ts';
 import type { State } from './command.ts';
 
 interface Identified {
@@ -70,6 +73,10 @@ export class WorkingSet {
   readonly payments = new Shelf(paymentTable);
   readonly apiKeys = new Shelf(apiKeyTable);
   readonly webhookEndpoints = new Shelf(webhookEndpointTable);
+  readonly webhookRepairs = new Shelf(webhookRepairTable);
+  readonly #deliveries = new Map<Uuid, LockedDelivery>();
+  /** The last one of each delivery counts. */
+  readonly #deliveryAsks = new Map<Uuid, DeliveryAsk>();
   readonly #callers = new Map<Uuid, KeyValidity>();
   readonly #heads = new Map<Uuid, Head>();
   readonly #movedHeads = new Set<Uuid>();
@@ -77,6 +84,10 @@ export class WorkingSet {
   readonly #newIdempotency: IdempotencyRecord[] = [];
   readonly #entries: LedgerEntry[] = [];
   readonly #events: Event[] = [];
+
+  loadDeliveries(deliveries: readonly LockedDelivery[]): void {
+    for (const delivery of deliveries) this.#deliveries.set(delivery.id, delivery);
+  }
 
   loadHeads(heads: readonly Head[]): void {
     for (const head of heads) this.#heads.set(head.workspace.id, head);
@@ -112,6 +123,11 @@ export class WorkingSet {
       invoice: (id) => this.invoices.find(workspaceId, id),
       apiKey: (id) => this.apiKeys.find(workspaceId, id),
       webhookEndpoint: (id) => this.webhookEndpoints.find(workspaceId, id),
+      webhookRepair: (id) => this.webhookRepairs.find(workspaceId, id),
+      delivery: (id) => {
+        const delivery = this.#deliveries.get(id);
+        return delivery?.workspaceId === workspaceId ? delivery : undefined;
+      },
     };
   }
 
@@ -134,6 +150,11 @@ export class WorkingSet {
     this.payments.put(changes.payments);
     this.apiKeys.put(changes.apiKeys);
     this.webhookEndpoints.put(changes.webhookEndpoints);
+    this.webhookRepairs.put(changes.webhookRepairs);
+    for (const { delivery, ask } of changes.deliveries ?? []) {
+      this.#deliveries.set(delivery.id, delivery);
+      this.#deliveryAsks.set(delivery.id, ask);
+    }
     if (changes.entries !== undefined) this.#entries.push(...changes.entries);
     if (idempotency !== null) {
       this.#idempotency.set(`${idempotency.workspaceId}:${idempotency.key}`, idempotency);
@@ -172,7 +193,9 @@ export class WorkingSet {
       ...this.payments.write(transaction),
       ...this.apiKeys.write(transaction),
       ...this.webhookEndpoints.write(transaction),
+      ...this.webhookRepairs.write(transaction),
     ];
+    if (this.#deliveryAsks.size > 0) writes.push(writeDeliveryAsks(transaction, [...this.#deliveryAsks.values()]));
     if (this.#entries.length > 0) writes.push(insertRows(transaction, ledgerTable, this.#entries));
     if (this.#events.length > 0) writes.push(insertRows(transaction, eventTable, this.#events));
     if (this.#newIdempotency.length > 0) writes.push(insertIdempotencyRecords(transaction, this.#newIdempotency));

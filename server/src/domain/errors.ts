@@ -90,6 +90,11 @@ export const errorCatalogue = {
       'An archived project takes no new milestones, and those it has cannot be moved or edited. Payments already approved can still be released.',
     fix: "Set the project's status to active first.",
   },
+  endpoint_disabled: {
+    title: 'The webhook endpoint takes nothing',
+    meaning: 'The endpoint was disabled or deleted, so nothing can be sent to it again.',
+    fix: 'Set the status of the endpoint to enabled first. One that was deleted does not come back; create another.',
+  },
   precondition_failed: {
     title: 'The resource has changed since you read it',
     meaning: 'The version in If-Match is not the current one. Nothing was changed.',

@@ -19,6 +19,7 @@ export const problemStatus = {
   invalid_transition: 409,
   not_editable: 409,
   project_archived: 409,
+  endpoint_disabled: 409,
   precondition_failed: 412,
   body_too_large: 413,
   unsupported_media_type: 415,

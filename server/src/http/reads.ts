@@ -9,11 +9,13 @@ import type { Milestone } from '../domain/milestone.ts';
 import type { Payment } from '../domain/payment.ts';
 import type { Project } from '../domain/project.ts';
 import type { WebhookEndpoint } from '../domain/webhook-endpoint.ts';
+import type { WebhookRepair } from '../domain/webhook-repair.ts';
 import type { PageQuery } from '../schemas/lists.ts';
 import { type ApiKeyWithUse, apiKeySource, listApiKeys } from '../store/api-keys.ts';
 import { type ByIdReader, createByIdReader } from '../store/by-id.ts';
 import type { Queryable } from '../store/database.ts';
-import { type DeliveryFilters, deliverySource, listAttempts, listDeliveries } from '../store/deliveries.ts';
+import { deliverySource, listAttempts } from '../store/deliveries.ts';
+import { type DeliveryFilters, type DeliveryPage, listDeliveries } from '../store/delivery-lists.ts';
 import { eventSource, listEvents } from '../store/events.ts';
 import { type InvoiceFilters, invoiceSource, listInvoices } from '../store/invoices.ts';
 import type { Page, PageRequest } from '../store/lists.ts';
@@ -21,6 +23,7 @@ import { listMilestones, type MilestoneFilters, milestoneSource } from '../store
 import { listPayments, type PaymentFilters, paymentSource } from '../store/payments.ts';
 import { hasProject, listProjects, type ProjectFilters, projectSource } from '../store/projects.ts';
 import { listWebhookEndpoints, webhookEndpointSource } from '../store/webhook-endpoints.ts';
+import { listWebhookRepairs, webhookRepairSource } from '../store/webhook-repairs.ts';
 import type { EventStreams } from './event-streams.ts';
 import type { Answer } from './route.ts';
 
@@ -49,7 +52,10 @@ export interface Reads {
   readonly getWebhookEndpoint: ByIdReader<WebhookEndpoint>;
   readonly listWebhookEndpoints: (workspaceId: Uuid, page: PageRequest) => Promise<Page<WebhookEndpoint>>;
   readonly getDelivery: ByIdReader<Delivery>;
-  readonly listDeliveries: ListWithin<Delivery, DeliveryFilters>;
+  /** Null: the endpoint that is asked for does not exist. */
+  readonly listDeliveries: (workspaceId: Uuid, filters: DeliveryFilters, page: PageRequest) => Promise<DeliveryPage | null>;
+  readonly getWebhookRepair: ByIdReader<WebhookRepair>;
+  readonly listWebhookRepairs: (workspaceId: Uuid, page: PageRequest) => Promise<Page<WebhookRepair>>;
   readonly listAttempts: (
     workspaceId: Uuid,
     deliveryId: Uuid,
@@ -96,9 +102,11 @@ export function createReads(database: Queryable, clock: () => Date, openEventStr
     listWebhookEndpoints: (workspaceId, page) => listWebhookEndpoints(database, workspaceId, {}, page),
     getDelivery,
     async listDeliveries(workspaceId, filters, page) {
-      const endpoint = await getWebhookEndpoint(workspaceId, filters.endpointId);
-      return endpoint === null ? null : listDeliveries(database, workspaceId, filters, page);
+      if (filters.endpointId !== undefined && (await getWebhookEndpoint(workspaceId, filters.endpointId)) === null) return null;
+      return listDeliveries(database, workspaceId, filters, page);
     },
+    getWebhookRepair: createByIdReader(database, webhookRepairSource),
+    listWebhookRepairs: (workspaceId, page) => listWebhookRepairs(database, workspaceId, {}, page),
     async listAttempts(workspaceId, deliveryId, page) {
       const found = await listAttempts(database, workspaceId, deliveryId, page);
       return found.records.length > 0 || (await getDelivery(workspaceId, deliveryId)) !== null ? found : null;

@@ -5,11 +5,13 @@ import type { Lane } from '../commands/lane.ts';
 import type { NewSigningKey } from '../domain/endpoint-sending.ts';
 import type { Refusal } from '../domain/errors.ts';
 import type { Uuid } from '../domain/ids.ts';
+import type { Repairs } from './repairs.ts';
 import type { Answer, RouteRequest } from './route.ts';
 
 /** What write routes are handed by the composition root. */
 export interface Writes {
   readonly lane: Lane;
+  readonly repairs: Repairs;
   readonly clock: () => Date;
   readonly newId: () => Uuid;
   readonly makeKeySecret: () => string;

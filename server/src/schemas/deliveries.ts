@@ -6,7 +6,7 @@ import { attemptErrorKinds, type Delivery, type DeliveryAttempt, deliveryStatuse
 import { encodeId } from '../domain/ids.ts';
 import { eventType } from './events.ts';
 import { limitField, listOf, listQuery } from './lists.ts';
-import { countField, exampleId, idField, timestamp, wanted } from './text.ts';
+import { countField, exampleId, idField, idFilter, timestamp, wanted } from './text.ts';
 
 export const deliveryStatus = z
   .enum(deliveryStatuses, wanted(`one of ${deliveryStatuses.join(', ')}`))
@@ -60,7 +60,18 @@ export function presentDelivery(delivery: Delivery): z.output<typeof deliveryRes
 
 export const deliveryList = listOf('DeliveryList', deliveryResource, deliveryExample);
 
-export const deliveryListQuery = listQuery('delivery', { status: deliveryStatus.optional() });
+const deliveryFilters = {
+  status: deliveryStatus.optional(),
+  event_type: eventType.optional().meta({ description: 'Only deliveries of events of this kind.' }),
+  project_id: idFilter('project').optional().meta({ description: 'Only deliveries of events of this project.' }),
+};
+
+export const deliveryListQuery = listQuery('delivery', deliveryFilters);
+
+export const workspaceDeliveryListQuery = listQuery('delivery', {
+  ...deliveryFilters,
+  endpoint_id: idFilter('webhook_endpoint').optional().meta({ description: 'Only deliveries to this endpoint.' }),
+});
 
 export const deliveryAttemptExample = {
   object: 'delivery_attempt' as const,

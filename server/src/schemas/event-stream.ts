@@ -14,7 +14,8 @@ export const eventStreamQuery = z.strictObject({
     type: 'integer',
     format: 'int64',
     minimum: 0,
-    description: 'Begin after this event. Left out: with the next one that is committed. `Last-Event-ID` goes before it.',
+    description:
+      'Only events after this one, those that exist at once. Left out: those that are committed from now on. `Last-Event-ID` goes before it.',
   }),
   event_types: z
     .string({ error: `Must be ${TYPES}.` })

@@ -5,7 +5,7 @@ import type { AttemptErrorKind, Delivery, DeliveryAttempt, DeliveryStatus } from
 import type { EventType } from '../domain/event.ts';
 import type { Uuid } from '../domain/ids.ts';
 import type { Queryable } from './database.ts';
-import { defineList, equals, oneOf, type Page, type Source } from './lists.ts';
+import type { Page, Source } from './lists.ts';
 
 interface DeliveryRow {
   workspace_id: Uuid;
@@ -46,25 +46,6 @@ export const deliverySource: Source<Delivery> = {
   join: 'cross join lateral (select x.id, x.type from events x where x.workspace_id = t.workspace_id and x.seq = t.event_seq limit 1) e',
   fromRow: (row) => readDelivery(row as unknown as DeliveryRow),
 };
-
-export interface DeliveryFilters {
-  readonly endpointId: Uuid;
-  readonly status?: DeliveryStatus | undefined;
-}
-
-/** The deliveries to an endpoint: deliveries_by_endpoint (workspace_id, endpoint_id, id); the failed ones deliveries_failed, of the same columns. */
-export const listDeliveries = defineList<Delivery, DeliveryFilters>({
-  source: deliverySource,
-  conditions: {
-    endpointId: equals('t.endpoint_id'),
-    status: oneOf({
-      pending: "t.status = 'pending'",
-      succeeded: "t.status = 'succeeded'",
-      failed: "t.status = 'failed'",
-      cancelled: "t.status = 'cancelled'",
-    }),
-  },
-});
 
 interface AttemptRow {
   number: number;

@@ -66,7 +66,7 @@ const toRow = (result: DeliveryResult): Record<string, unknown> => ({
 const MAX_INTEGER = 2_147_483_647;
 
 // Deliveries by primary key and token; flows by primary key, locked before. The attempt's row is made of what the update returns, so that
-// nothing is joined a second time.
+// nothing is joined a second time. What was asked for while the attempt was under way follows now, unless it was acknowledged.
 const recordText = `
   with result as materialized (
     select * from json_to_recordset($1) as r(
@@ -75,8 +75,14 @@ const recordText = `
       response_headers jsonb, response_body text, response_truncated boolean)
   ), settled as (
     update deliveries d
-    set status = r.status, attempts = d.attempts + 1, tries = d.tries + 1, is_repeat = true, next_attempt_at = r.next_attempt_at,
-      lease_token = null, lease_owner = null, lost_leases = 0, completed_at = r.completed_at
+    set attempts = d.attempts + 1, is_repeat = true, lease_token = null, lease_owner = null, lost_leases = 0, asked = null,
+      status = case when r.status = 'succeeded' or d.asked is null then r.status when d.asked = 'replay' then 'pending'
+        when r.status = 'pending' then 'cancelled' else r.status end,
+      tries = case when r.status <> 'succeeded' and d.asked = 'replay' then 0 else d.tries + 1 end,
+      next_attempt_at = case when r.status = 'succeeded' or d.asked is null then r.next_attempt_at
+        when d.asked = 'replay' then r.started_at + r.duration_ms * interval '1 millisecond' end,
+      completed_at = case when r.status = 'succeeded' or d.asked is null then r.completed_at
+        when d.asked = 'cancel' then r.started_at + r.duration_ms * interval '1 millisecond' end
     from result r
     where d.workspace_id = r.workspace_id and d.id = r.delivery_id and d.lease_token = r.lease_token and d.status = 'pending'
     returning d.workspace_id, d.id, d.attempts, d.endpoint_id, r.started_at, r.duration_ms, r.status_code, r.error_kind, r.error,

@@ -69,7 +69,10 @@ export async function findLostLeases(queryable: Queryable, { now, leaseMs, deadA
 // By primary key and token: a lease that was settled meanwhile is left alone. Flows are locked before, in order.
 const releaseText = `
   with released as (
-    update deliveries d set lease_token = null, lease_owner = null, next_attempt_at = $4, lost_leases = d.lost_leases + $5
+    update deliveries d set lease_token = null, lease_owner = null, lost_leases = d.lost_leases + $5, asked = null,
+      status = case when d.asked = 'cancel' then 'cancelled' else d.status end,
+      next_attempt_at = case when d.asked is distinct from 'cancel' then $4::timestamptz(3) end,
+      completed_at = case when d.asked = 'cancel' then $4::timestamptz(3) end
     from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as n(workspace_id, id, lease_token)
     where d.workspace_id = n.workspace_id and d.id = n.id and d.lease_token = n.lease_token and d.status = 'pending'
     returning d.workspace_id, d.endpoint_id

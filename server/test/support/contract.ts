@@ -164,15 +164,18 @@ export async function openContractApp(options: TestAppOptions = {}): Promise<Tes
 /** One resource of every kind, by the prefix of its id. The payment waits for its release; the delivery stands still, with one attempt. */
 export async function populate(app: TestApp): Promise<Record<string, string>> {
   const endpoint = await app.ok('POST', '/v1/webhook_endpoints', { body: { url: 'http://127.0.0.1:9/' } });
+  // The delivery's own: an operation that disables the other leaves it as it is.
+  const receiving = await app.ok('POST', '/v1/webhook_endpoints', { body: { url: 'http://127.0.0.1:9/' } });
   const paid = await bringMilestone(app, 'approved', { release: 'manual' });
   const payment = (await app.ok('GET', `/v1/payments?milestone_id=${paid.milestone.id}`)).data[0];
   const { project, milestone } = await bringMilestone(app, 'pending');
   const key = await app.ok('POST', '/v1/api_keys', { body: { name: 'one of every kind' } });
   const event = (await app.ok('GET', '/v1/events')).data[0];
+  const repair = await app.ok('POST', '/v1/webhook_repairs', { body: { action: 'cancel', endpoint_id: endpoint.id } });
   const [delivery] = await app.database.query<{ id: Uuid }>(
     `insert into deliveries (workspace_id, id, endpoint_id, event_seq, status, attempts, next_attempt_at, created_at, completed_at)
      values ($1, $2, $3, 1, 'failed', 1, null, now(), now()) returning id`,
-    [app.workspaceId, newId(), decodeId('webhook_endpoint', endpoint.id)],
+    [app.workspaceId, newId(), decodeId('webhook_endpoint', receiving.id)],
   );
   await app.database.query(
     `insert into delivery_attempts (workspace_id, delivery_id, number, started_at, duration_ms, status_code, error, response_body)
@@ -188,13 +191,14 @@ export async function populate(app: TestApp): Promise<Record<string, string>> {
     whe: endpoint.id,
     evt: event.id,
     dlv: encodeId('delivery', delivery?.id as Uuid),
+    whr: repair.id,
   };
 }
 
 /** A digest of every row that a request could have changed, quick enough to be taken after each of thousands. */
 export async function rowsDigest(app: TestApp): Promise<string> {
   const tables = ['workspaces', 'workspace_heads', 'projects', 'milestones', 'payments', 'invoices', 'ledger_entries', 'events'];
-  tables.push('api_keys', 'idempotency_keys', 'webhook_endpoints', 'deliveries', 'delivery_attempts');
+  tables.push('api_keys', 'idempotency_keys', 'webhook_endpoints', 'deliveries', 'delivery_attempts', 'webhook_repairs');
   const parts = tables.map((table) => `(select md5(coalesce(string_agg(t::text, '|' order by t::text), '')) from ${table} t)`);
   const [row] = await app.database.query<{ digest: string }>(`select concat_ws(' ', ${parts.join(', ')}) as digest`);
   return row?.digest as string;

@@ -5,6 +5,7 @@ import type { Route } from '../route.ts';
 import type { Writes } from '../writes.ts';
 import { apiKeyWriteRoutes } from './api-key-writes.ts';
 import { apiKeyReadRoutes } from './api-keys.ts';
+import { deliveryListRoutes } from './deliveries.ts';
 import { eventStreamRoutes } from './event-stream.ts';
 import { eventReadRoutes } from './events.ts';
 import { invoiceReadRoutes } from './invoices.ts';
@@ -16,6 +17,7 @@ import { projectWriteRoutes } from './project-writes.ts';
 import { projectReadRoutes } from './projects.ts';
 import { webhookEndpointWriteRoutes } from './webhook-endpoint-writes.ts';
 import { webhookEndpointReadRoutes } from './webhook-endpoints.ts';
+import { webhookRepairRoutes } from './webhook-repairs.ts';
 
 export function allRoutes(reads: Reads, writes: Writes): Route[] {
   return [
@@ -30,6 +32,8 @@ export function allRoutes(reads: Reads, writes: Writes): Route[] {
     ...eventStreamRoutes(reads),
     ...webhookEndpointReadRoutes(reads),
     ...webhookEndpointWriteRoutes(writes),
+    ...deliveryListRoutes(reads),
+    ...webhookRepairRoutes(reads, writes),
     ...apiKeyReadRoutes(reads),
     ...apiKeyWriteRoutes(writes),
   ];
