@@ -1,7 +1,7 @@
 // The deliveries as a queue: which endpoints have something due, and claiming it under a lease.
 // Decides nothing about caps, shares or the breaker: it is handed how many each endpoint is given. Results are in delivery-results.ts.
 
-import { type EndpointHealth, healthAtClaim, paceMs, paidFrom, roomOf } from '../domain/endpoint-flow.ts';
+import { type EndpointFlow, type EndpointHealth, healthAtClaim, paceMs, paidFrom, roomOf } from '../domain/endpoint-flow.ts';
 import type { EventType } from '../domain/event.ts';
 import type { Uuid } from '../domain/ids.ts';
 import type { WebhookEndpoint } from '../domain/webhook-endpoint.ts';
@@ -18,6 +18,7 @@ import {
   readFlow,
   setHealth,
 } from './endpoint-flows.ts';
+import { ONE_PLAN } from './planner.ts';
 import { readSecrets, readSigningKeys } from './webhook-endpoints.ts';
 
 /** An endpoint with something to send, or one that is closed and whose deliveries are to be cancelled. */
@@ -75,6 +76,11 @@ export async function findWaiting(queryable: Queryable, now: Date): Promise<Wait
 export interface Grant extends EndpointKey {
   /** Deliveries to claim at most, whatever more there is room for. */
   readonly share: number;
+  /**
+   * Of its leases, those of this process whose answer has arrived and whose result is not being written yet: they burden the endpoint no
+   * more. Whoever says so must not write results meanwhile.
+   */
+  readonly answered?: number;
   /** Deliveries whose turn it is, of an endpoint that asked for order. They come before others and count in the share. */
   readonly heads?: readonly Head[];
 }
@@ -193,13 +199,13 @@ export async function claimDue(database: Database, options: ClaimOptions): Promi
   if (grants.length === 0) return { deliveries: [], missed: 0 };
   return database.transaction(async (transaction) => {
     const locking = lockFlows(transaction, grants, 'skip');
-    const relaxing = transaction.query(`select set_config('synchronous_commit', 'off', true)`);
+    const relaxing = transaction.query(`select set_config('synchronous_commit', 'off', true), ${ONE_PLAN}`);
     const [locked] = await Promise.all([locking, relaxing]);
     const byEndpoint = new Map(grants.map((grant) => [grant.endpointId, grant]));
     const heads: { workspaceId: Uuid; id: Uuid }[] = [];
     const granted = locked.flatMap((endpoint) => {
-      const { share, heads: turns = [] } = byEndpoint.get(endpoint.flow.endpointId) as Grant;
-      const room = Math.min(share, endpoint.isOpen ? roomOf(endpoint.flow, endpoint.caps, now) : 0);
+      const { share, answered = 0, heads: turns = [] } = byEndpoint.get(endpoint.flow.endpointId) as Grant;
+      const room = Math.min(share, endpoint.isOpen ? roomOf(lessAnswered(endpoint.flow, answered), endpoint.caps, now) : 0);
       if (room <= 0) return [];
       const taken = turns.slice(0, room);
       heads.push(...taken.map(({ id }) => ({ workspaceId: endpoint.flow.workspaceId, id })));
@@ -248,6 +254,9 @@ function readClaimed(row: ClaimedRow, leaseToken: Uuid): ClaimedDelivery {
     },
   };
 }
+
+/** The flow without leases whose attempts are over. */
+export const lessAnswered = (flow: EndpointFlow, answered: number): EndpointFlow => ({ ...flow, inFlight: flow.inFlight - answered });
 
 /** Deliveries of one endpoint that one statement cancels; the next pass goes on. */
 const MAX_CANCELLED = 1_000;

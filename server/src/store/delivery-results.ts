@@ -6,6 +6,7 @@ import { isGivenUp, judge, type Verdict } from '../domain/endpoint-flow.ts';
 import type { Uuid } from '../domain/ids.ts';
 import type { Database } from './database.ts';
 import { type EndpointKey, type FlowingEndpoint, healthRow, healthRowTypes, lockFlows, setHealth } from './endpoint-flows.ts';
+import { ONE_PLAN } from './planner.ts';
 
 /** What came of one attempt. */
 export interface DeliveryResult {
@@ -108,7 +109,8 @@ const recordText = `
 export async function recordResults(database: Database, results: readonly DeliveryResult[], random: () => number): Promise<Recorded> {
   if (results.length === 0) return { written: 0, givenUp: [] };
   return database.transaction(async (transaction) => {
-    const endpoints = await lockFlows(transaction, results, 'wait');
+    const locking = lockFlows(transaction, results, 'wait');
+    const [endpoints] = await Promise.all([locking, transaction.query(`select ${ONE_PLAN}`)]);
     const byEndpoint = Map.groupBy(results, (result) => result.endpointId);
     const givenUp: GivenUp[] = [];
     const flows = endpoints.map((endpoint) => {

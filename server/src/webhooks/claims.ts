@@ -5,7 +5,7 @@ import { roomOf } from '../domain/endpoint-flow.ts';
 import type { Uuid } from '../domain/ids.ts';
 import type { Database } from '../store/database.ts';
 import { findHeads, type Heads } from '../store/deliveries-in-order.ts';
-import { cancelWaiting, claimDue, findWaiting, type Grant, type WaitingEndpoint } from '../store/deliveries-queue.ts';
+import { cancelWaiting, claimDue, findWaiting, type Grant, lessAnswered, type WaitingEndpoint } from '../store/deliveries-queue.ts';
 import type { EndpointKey } from '../store/endpoint-flows.ts';
 import type { InFlight } from './in-flight.ts';
 import { shareOut } from './share.ts';
@@ -44,7 +44,7 @@ export function createClaims({ database, inFlight, concurrency, leaseMs, owner, 
 
   /** Whose turn it is at endpoints that asked for order. */
   async function lookAtOrdered(open: readonly WaitingEndpoint[], time: Date): Promise<Map<Uuid, Heads>> {
-    const ordered = open.filter(({ hasOrdered, flow, caps }) => hasOrdered && roomOf(flow, caps, time) > 0);
+    const ordered = open.filter(({ hasOrdered }) => hasOrdered);
     if (firstOrdered >= ordered.length) firstOrdered = 0;
     const looked = ordered.slice(firstOrdered, firstOrdered + MAX_ORDERED);
     firstOrdered += MAX_ORDERED;
@@ -59,12 +59,18 @@ export function createClaims({ database, inFlight, concurrency, leaseMs, owner, 
     const asking = open.map(({ flow, caps, dueAt }) => {
       const turns = heads.get(flow.endpointId)?.heads ?? [];
       const busy = inFlight.busyAt(flow.endpointId);
-      const room = Math.min(roomOf(flow, caps, time), inFlight.trustIn(flow.endpointId) - busy);
+      const free = roomOf(lessAnswered(flow, inFlight.answeredBy(flow.endpointId)), caps, time);
+      const room = Math.min(free, inFlight.trustIn(flow.endpointId) - busy);
       return { busy, room: dueAt === null ? Math.min(room, turns.length) : room, dueAt: dueAt ?? turns[0]?.dueAt ?? time };
     });
     const shares = shareOut(asking, freePlaces());
     return open
-      .map(({ flow }, i) => ({ ...keyOf(flow), share: shares[i] as number, heads: heads.get(flow.endpointId)?.heads ?? [] }))
+      .map(({ flow }, i) => ({
+        ...keyOf(flow),
+        share: shares[i] as number,
+        answered: inFlight.answeredBy(flow.endpointId),
+        heads: heads.get(flow.endpointId)?.heads ?? [],
+      }))
       .filter(({ share }) => share > 0)
       .slice(0, MAX_GRANTS);
   }
@@ -81,9 +87,12 @@ export function createClaims({ database, inFlight, concurrency, leaseMs, owner, 
     );
     const open = waiting.filter(({ isOpen }) => isOpen);
     const heads = await lookAtOrdered(open, time);
-    const grants = grantsFor(open, heads, time);
     phase += 1;
-    const { deliveries, missed } = await claimDue(database, { grants, leaseMs, owner, now: time, newToken: newId, phase });
+    // Between counting what was answered and the claim no result may be written, or it would count twice.
+    const { deliveries, missed } = await inFlight.whileNothingIsWritten(() => {
+      const grants = grantsFor(open, heads, time);
+      return claimDue(database, { grants, leaseMs, owner, now: time, newToken: newId, phase });
+    });
     inFlight.launch(deliveries);
     const isLooking = [...heads.values()].some(({ next }) => next !== null);
     return deliveries.length > 0 || missed > 0 || cancelled > 0 || isLooking;

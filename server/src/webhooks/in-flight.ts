@@ -8,6 +8,7 @@ import type { ClaimedDelivery } from '../store/deliveries-queue.ts';
 import { type DeliveryResult, type GivenUp, recordResults } from '../store/delivery-results.ts';
 import type { Log } from '../store/log.ts';
 import type { Deliver, Delivered } from './deliver.ts';
+import { createOneAtATime } from './one-at-a-time.ts';
 import { createTrust } from './trust.ts';
 import { unsentResult } from './unsent.ts';
 
@@ -53,6 +54,10 @@ export interface InFlight {
   holds(deliveryId: Uuid): boolean;
   /** Attempts under way to an endpoint. */
   busyAt(endpointId: Uuid): number;
+  /** Answered attempts of an endpoint whose result waits to be written. */
+  answeredBy(endpointId: Uuid): number;
+  /** Runs `work` while no result is being written; what is answered meanwhile waits. */
+  whileNothingIsWritten<T>(work: () => Promise<T>): Promise<T>;
   /** How many attempts at once the endpoint is trusted with. */
   trustIn(endpointId: Uuid): number;
   /** Waits until every result is written, at most so long; after that no result is written any more. */
@@ -65,6 +70,7 @@ export function createInFlight(options: InFlightOptions): InFlight {
   const held = new Set<Uuid>();
   const unwritten: Delivered[] = [];
   const trust = createTrust();
+  const turns = createOneAtATime();
   const closing = new AbortController();
   let places = 0;
   let isWriting = false;
@@ -138,16 +144,22 @@ export function createInFlight(options: InFlightOptions): InFlight {
     }
   }
 
-  async function record(batch: readonly Delivered[]): Promise<readonly GivenUp[]> {
+  /** Writes the results that wait by the time it is their turn. */
+  async function record(): Promise<{ batch: readonly Delivered[]; givenUp: readonly GivenUp[] }> {
+    let batch: readonly Delivered[] = [];
     for (let attempt = 1; attempt <= RECORD_TRIES && !closing.signal.aborted; attempt += 1) {
       try {
-        return await store(batch.map(({ result }) => result));
+        const givenUp = await turns.run(() => {
+          if (batch.length === 0) batch = unwritten.splice(0, MAX_RESULTS);
+          return store(batch.map(({ result }) => result));
+        });
+        return { batch, givenUp };
       } catch (error) {
         log.error({ err: error, results: batch.length, attempt }, 'webhook results could not be written');
         await pause(pauseMs, undefined, { signal: closing.signal }).catch(() => {});
       }
     }
-    return [];
+    return { batch, givenUp: [] };
   }
 
   /** While one statement runs the next results gather, so the busier it is, the more go at once. */
@@ -155,8 +167,7 @@ export function createInFlight(options: InFlightOptions): InFlight {
     if (isWriting) return;
     isWriting = true;
     while (unwritten.length > 0 && !closing.signal.aborted) {
-      const batch = unwritten.splice(0, MAX_RESULTS);
-      const givenUp = await record(batch);
+      const { batch, givenUp } = await record();
       await Promise.all([...batch.filter(({ endpointGone }) => endpointGone).map(saidGone), ...givenUp.map(failedForLong)].map(disable));
       for (const { delivery } of batch) held.delete(delivery.id);
       if (held.size === 0) onEmpty?.();
@@ -183,6 +194,8 @@ export function createInFlight(options: InFlightOptions): InFlight {
     },
     holds: (deliveryId) => held.has(deliveryId),
     busyAt: (endpointId) => busy.get(endpointId) ?? 0,
+    answeredBy: (endpointId) => unwritten.reduce((sum, { delivery }) => sum + (delivery.endpoint.id === endpointId ? 1 : 0), 0),
+    whileNothingIsWritten: (work) => turns.run(work),
     trustIn: trust.of,
     async drain(timeoutMs) {
       if (held.size > 0) {

@@ -46,6 +46,8 @@ export interface DeliveryWorkerOptions extends DeliverOptions {
 export interface WorkerStatus {
   /** When the last pass ended without an error, of the part that has been quiet for longest. */
   readonly lastRunAt: Date | null;
+  /** When the last pass ended, with an error or without, of the part that has been quiet for longest. */
+  readonly lastPassAt: Date | null;
   /** The message of the error that ended the last pass, null when there was none. */
   readonly lastError: string | null;
   readonly inFlight: number;
@@ -132,12 +134,15 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWo
       for (;;) {
         spread.lookAtAll();
         await spreading.settled();
+        // What was under way may have kept the next one waiting: only a look that began after it says that nothing is due.
+        const wasEmpty = inFlight.size === 0;
         await claiming.settled();
-        if (inFlight.size === 0) return;
+        if (wasEmpty && inFlight.size === 0) return;
       }
     },
     status: () => ({
       lastRunAt: earlier(spreading.lastRunAt, claiming.lastRunAt),
+      lastPassAt: earlier(earlier(spreading.lastPassAt, claiming.lastPassAt), caring.lastPassAt),
       lastError: claiming.lastError ?? spreading.lastError,
       inFlight: inFlight.size,
     }),

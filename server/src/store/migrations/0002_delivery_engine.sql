@@ -26,6 +26,28 @@ alter table deliveries
   add column order_key uuid;
 update deliveries set is_repeat = true, tries = attempts where status = 'pending' and attempts > 0;
 
+-- As with the books, links are checked once a statement and not once a row: a foreign key made the insert of deliveries twice as expensive
+-- and wrote a lock into every event. Neither endpoints nor events are ever deleted. An attempt is written by the statement that settles its
+-- delivery, and so belongs to one; it is deleted together with it.
+alter table deliveries drop constraint deliveries_workspace_id_endpoint_id_fkey, drop constraint deliveries_workspace_id_event_seq_fkey;
+alter table delivery_attempts drop constraint delivery_attempts_workspace_id_delivery_id_fkey;
+create function refuse_unlinked_deliveries() returns trigger language plpgsql as $$
+begin
+  if exists (select from (select distinct workspace_id, endpoint_id from added) a where not exists (
+    select from webhook_endpoints w where w.workspace_id = a.workspace_id and w.id = a.endpoint_id
+  )) then
+    raise exception 'a delivery belongs to no endpoint of its workspace' using errcode = 'foreign_key_violation';
+  end if;
+  if exists (select from (select distinct workspace_id, event_seq from added) a where not exists (
+    select from events e where e.workspace_id = a.workspace_id and e.seq = a.event_seq
+  )) then
+    raise exception 'a delivery belongs to no event of its workspace' using errcode = 'foreign_key_violation';
+  end if;
+  return null;
+end $$;
+create trigger deliveries_linked after insert on deliveries
+  referencing new table as added for each statement execute function refuse_unlinked_deliveries();
+
 drop index deliveries_due;
 -- What may be claimed, by endpoint: first attempts, then repetitions by when they are due. A claim leaps from endpoint to endpoint.
 create index deliveries_due on deliveries (workspace_id, endpoint_id, is_repeat, next_attempt_at, id)
