@@ -9,7 +9,7 @@ import { createWatchdog, MAX_WORKER_HANG_MS, MAX_WORKER_SILENCE_MS } from './wat
 const SECOND_MS = 1_000;
 
 function watch(first: Pick<WorkerStatus, 'lastRunAt' | 'lastError'>) {
-  const state = { time: Date.parse('2026-11-20T12:00:00Z'), status: { ...first, inFlight: 0 } as WorkerStatus };
+  const state = { time: Date.parse('2026-11-20T12:00:00Z'), status: { ...first, lastPassAt: null, inFlight: 0 } as WorkerStatus };
   const said: string[] = [];
   let hangs = 0;
   const dog = createWatchdog({
@@ -55,10 +55,20 @@ describe('the watchdog of the worker', () => {
 
   test('gives the error of a worker that fails, and leaves the process alone: it goes on by itself when the cause is gone', () => {
     const { dog, state, pass, hangs } = watch({ lastRunAt: null, lastError: 'the database is out of reach' });
-    pass(10 * MAX_WORKER_HANG_MS, 60 * SECOND_MS);
+    for (let minute = 0; minute < 60; minute += 1) {
+      state.status = { ...state.status, lastPassAt: new Date(state.time) };
+      pass(60 * SECOND_MS);
+    }
     expect(dog.silence()).toBe('webhooks are not being sent (the database is out of reach)');
     expect(hangs()).toBe(0);
     state.status = { ...state.status, lastRunAt: new Date(state.time), lastError: null };
     expect(dog.silence()).toBeNull();
+  });
+
+  test('a worker that failed and then stands still is one that hangs', () => {
+    const { state, pass, hangs } = watch({ lastRunAt: null, lastError: 'the database is out of reach' });
+    state.status = { ...state.status, lastPassAt: new Date(state.time) };
+    pass(MAX_WORKER_HANG_MS + 5 * SECOND_MS);
+    expect(hangs()).toBe(1);
   });
 });

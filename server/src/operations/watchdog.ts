@@ -15,7 +15,7 @@ export interface WatchdogOptions {
   readonly status: () => WorkerStatus;
   readonly now: () => Date;
   readonly log: Log;
-  /** Called once, when the worker hangs: it has been silent for long and says of no error why. */
+  /** Called once, when the worker hangs: for long no pass has ended, not even with an error. */
   readonly onHang?: (() => void) | undefined;
   readonly lookEveryMs?: number;
 }
@@ -37,11 +37,13 @@ export function createWatchdog({ status, now, log, onHang, lookEveryMs = LOOK_EV
   let warnedAtMs = Number.NEGATIVE_INFINITY;
   let hasHung = false;
 
-  function silenceMs(): number {
-    const { lastRunAt } = status();
-    const sinceMs = lastRunAt?.getTime() ?? startedAtMs;
-    return sinceMs === null ? 0 : now().getTime() - sinceMs;
+  /** Since a moment, or since the start where it has not come yet. */
+  function sinceMs(moment: Date | null): number {
+    const fromMs = moment?.getTime() ?? startedAtMs;
+    return fromMs === null ? 0 : now().getTime() - fromMs;
   }
+
+  const silenceMs = (): number => sinceMs(status().lastRunAt);
 
   function silence(): string | null {
     if (silenceMs() <= MAX_WORKER_SILENCE_MS) return null;
@@ -60,8 +62,8 @@ export function createWatchdog({ status, now, log, onHang, lookEveryMs = LOOK_EV
       warnedAtMs = time;
       log.error({ silentForMs: silenceMs() }, reason);
     }
-    // With an error it goes on by itself as soon as the cause is gone, as with a database that is away.
-    if (onHang === undefined || hasHung || status().lastError !== null || silenceMs() <= MAX_WORKER_HANG_MS) return;
+    // One that fails goes on by itself as soon as the cause is gone, as with a database that is away. One that stands still does not.
+    if (onHang === undefined || hasHung || sinceMs(status().lastPassAt) <= MAX_WORKER_HANG_MS) return;
     hasHung = true;
     onHang();
   }

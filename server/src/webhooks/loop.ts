@@ -29,6 +29,8 @@ export interface Loop {
   settled(): Promise<void>;
   /** When the last pass ended without an error. */
   readonly lastRunAt: Date | null;
+  /** When the last pass ended, with an error or without: a loop that keeps failing is alive, one that stands still is not. */
+  readonly lastPassAt: Date | null;
   /** The message of the error that ended the last pass, null when there was none. */
   readonly lastError: string | null;
 }
@@ -42,6 +44,7 @@ export function createLoop({ name, pass, pauseMs, pollMs, errorPauseMs, now, log
   const bell = createBell();
   let waiters: Waiter[] = [];
   let lastRunAt: Date | null = null;
+  let lastPassAt: Date | null = null;
   let lastError: string | null = null;
   let failures = 0;
 
@@ -63,6 +66,7 @@ export function createLoop({ name, pass, pauseMs, pollMs, errorPauseMs, now, log
       return true;
     } finally {
       waiters.push(...waiting);
+      lastPassAt = now();
     }
   }
 
@@ -84,6 +88,9 @@ export function createLoop({ name, pass, pauseMs, pollMs, errorPauseMs, now, log
     },
     get lastRunAt() {
       return lastRunAt;
+    },
+    get lastPassAt() {
+      return lastPassAt;
     },
     get lastError() {
       return lastError;
