@@ -48,8 +48,6 @@ export interface WorkerStatus {
   readonly lastRunAt: Date | null;
   /** When the last pass ended, with an error or without, of the part that has been quiet for longest. */
   readonly lastPassAt: Date | null;
-  /** When the last pass ended, with an error or without, of the part that has been quiet for longest. */
-  readonly lastPassAt: Date | null;
   /** The message of the error that ended the last pass, null when there was none. */
   readonly lastError: string | null;
   readonly inFlight: number;
@@ -144,7 +142,6 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWo
     },
     status: () => ({
       lastRunAt: earlier(spreading.lastRunAt, claiming.lastRunAt),
-      lastPassAt: earlier(earlier(spreading.lastPassAt, claiming.lastPassAt), caring.lastPassAt),
       lastPassAt: earlier(earlier(spreading.lastPassAt, claiming.lastPassAt), caring.lastPassAt),
       lastError: claiming.lastError ?? spreading.lastError,
       inFlight: inFlight.size,
