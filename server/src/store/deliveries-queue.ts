@@ -145,8 +145,8 @@ const freeRows = (condition: string): string =>
    where ${freeCondition} and workspace_id = r.workspace_id and endpoint_id = r.endpoint_id and ${condition}
    order by next_attempt_at, id limit r.room`;
 
-// The flows are locked, so nobody else claims from these endpoints; what was cancelled meanwhile is found out by the update itself. Reads
-// the front of the index deliveries_due for each endpoint, at most twice its room, and heads of order by primary key.
+// The flows are locked, so nobody else claims from these endpoints; what was cancelled meanwhile is found out by the update itself. Rows are
+// written in the order of their ids, as everybody does who writes several, so that nobody waits in a circle. Reads the front of the index deliveries_due for each endpoint, at most twice its room, and heads of order by primary key.
 const claimText = `
   with granted as materialized (
     select * from json_to_recordset($1) as r(${healthRowTypes}, room integer, paid_from timestamptz(3), pace_ms float8)
@@ -168,7 +168,7 @@ const claimText = `
     from unnest($6::uuid[], $7::uuid[]) as n(workspace_id, id) join deliveries h on h.workspace_id = n.workspace_id and h.id = n.id
   ), claimed as (
     update deliveries d set next_attempt_at = $3, lease_token = $4, lease_owner = $8
-    from chosen c where d.workspace_id = c.workspace_id and d.id = c.id and d.status = 'pending' and d.lease_token is null
+    from (select * from chosen order by workspace_id, id) c where d.workspace_id = c.workspace_id and d.id = c.id and d.status = 'pending' and d.lease_token is null
     returning d.workspace_id, d.id, d.endpoint_id, d.attempts, d.tries, d.event_seq, d.previous_seq, c.next_attempt_at as due_at
   ), flowed as (
     update webhook_flows f set in_flight = f.in_flight + n.claimed, ${setHealth},

@@ -120,7 +120,9 @@ export async function recordResults(database: Database, results: readonly Delive
         givenUp.push({ ...keyOf(endpoint), generation: endpoint.generation, failingSince: health.failingSince });
       return healthRow(endpoint, health);
     });
-    const parameters = [JSON.stringify(results.map(toRow)), JSON.stringify(flows)];
+    // In the order of their ids, as everybody writes deliveries who writes several: so nobody waits in a circle.
+    const inOrder = results.toSorted((a, b) => (a.deliveryId < b.deliveryId ? -1 : 1));
+    const parameters = [JSON.stringify(inOrder.map(toRow)), JSON.stringify(flows)];
     const rows = await transaction.query<{ written: number }>(recordText, parameters);
     return { written: rows[0]?.written ?? 0, givenUp };
   });

@@ -90,9 +90,14 @@ export function releaseLostLeases(database: Database, lost: readonly LostLease[]
 
 async function release(database: Database, lost: readonly LostLease[], now: Date, count: 0 | 1): Promise<number> {
   if (lost.length === 0) return 0;
+  const inOrder = lost.toSorted((a, b) => (a.deliveryId < b.deliveryId ? -1 : 1));
   return database.transaction(async (transaction) => {
-    const locking = lockFlows(transaction, lost, 'wait');
-    const keys = [lost.map((lease) => lease.workspaceId), lost.map((lease) => lease.deliveryId), lost.map((lease) => lease.leaseToken)];
+    const locking = lockFlows(transaction, inOrder, 'wait');
+    const keys = [
+      inOrder.map((lease) => lease.workspaceId),
+      inOrder.map((lease) => lease.deliveryId),
+      inOrder.map((lease) => lease.leaseToken),
+    ];
     const rows = transaction.query<{ released: number }>(releaseText, [...keys, now, count]);
     await locking;
     return (await rows)[0]?.released ?? 0;

@@ -197,6 +197,7 @@ function makeClock(): { now: () => Date; advance: (ms: number) => void } {
 
 export interface TestWorker extends DeliveryWorker {
   readonly advance: (ms: number) => void;
+  readonly now: () => Date;
   readonly errors: string[];
 }
 
@@ -228,7 +229,7 @@ export async function startWorker(
     await database.query(`update deliveries set status = 'cancelled', next_attempt_at = null where status = 'pending'`);
   });
   await worker.start();
-  return { ...worker, advance: clock.advance, errors };
+  return { ...worker, advance: clock.advance, now: clock.now, errors };
 }
 
 export interface DeliveryRow {
