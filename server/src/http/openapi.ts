@@ -185,7 +185,8 @@ const camelOf = (type: string): string => type.replace(/[._](\w)/g, (_, letter: 
 const webhookHeaders = {
   'webhook-id': 'The id of the event: the same at every attempt. Use it to do things once.',
   'webhook-timestamp': 'When this attempt was sent, in seconds since 1970.',
-  'webhook-signature': '`v1,` and the HMAC-SHA256 of id, timestamp and body in base64; several while the secret is being rotated.',
+  'webhook-signature':
+    '`v1,` and the HMAC-SHA256 of id, timestamp and body in base64, or `v1a,` and their ed25519 signature, as the endpoint asks for; several with a space between while secrets are being rotated.',
   'Tranche-Seq': 'The place of the event in the workspace.',
   'Tranche-Prev-Seq': 'The place of the event that was sent to this endpoint before it, so that a gap shows.',
   'Tranche-Attempt': 'Which attempt this is, from 1.',

@@ -457,7 +457,7 @@ describe('hostile', () => {
     expect(hostileUrls.length).toBeGreaterThanOrEqual(100);
   });
 
-  test.each(hostileUrls)('%j is refused at creation and at connect', async (url) => {
+  test.each(hostileUrls)('%j is refused at creation and at connect (I-20)', async (url) => {
     expect(webAddress.safeParse(url).success).toBe(true);
     expect(refuseReceiver(url, 'public')).toMatch(/^Must lead to a public address of the internet; .+ is not one \(.+\)\.$/);
     const { result, dialled: pinned } = await post(url, ['93.184.215.14']);
@@ -479,7 +479,7 @@ describe('hostile', () => {
     expect(pinned).toEqual([]);
   });
 
-  test.each(hostileAnswers)('a public name that resolves to %s is refused at connect', async (_why, addresses) => {
+  test.each(hostileAnswers)('a public name that resolves to %s is refused at connect (I-20)', async (_why, addresses) => {
     for (const url of ['http://receiver.example.com/', 'https://receiver.example.com/']) {
       expect(isWelcome(url)).toBe(true);
       const { result, dialled: pinned } = await post(url, addresses);

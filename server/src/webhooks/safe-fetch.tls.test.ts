@@ -105,7 +105,7 @@ describe('a name that changes where it leads', () => {
   const publicly: LookupAddress[] = [{ address: '93.184.215.14', family: 4 }];
   const privately: LookupAddress[] = [{ address: '10.0.0.5', family: 4 }];
 
-  test('from a public to a private address: the first delivery arrives, the second is refused and nothing is connected to', async () => {
+  test('from a public to a private address: the first delivery arrives, the second is refused and nothing is connected to (I-20)', async () => {
     let requests = 0;
     const { dialled, dial } = await internet((_request, response) => {
       requests += 1;

@@ -2,7 +2,7 @@
 // Composed by the same functions as in production; only the database and the configuration are the test's own.
 
 import { randomBytes, randomFillSync } from 'node:crypto';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { assembleStore, composeService, newId, type Service, type Store } from '../../src/compose.ts';
 import { readConfig } from '../../src/config.ts';
 import { hashKeySecret, keyHint, makeKeySecret } from '../../src/domain/api-key.ts';
@@ -57,8 +57,12 @@ export interface TestApp {
 export interface TestAppOptions {
   readonly database?: 'embedded' | 'PostgreSQL';
   readonly limitPerMinute?: number;
+  /** Where webhooks may go; anywhere by default. */
+  readonly network?: 'public' | 'any';
   /** Whether the worker delivers. */
   readonly deliver?: boolean;
+  /** Where to log; nowhere by default. */
+  readonly log?: Logger;
   /** Other settings, as they stand in the environment. */
   readonly environment?: Readonly<Record<string, string>>;
 }
@@ -68,13 +72,13 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
   if (wanted === undefined || !wanted.available) throw new Error(`no test database: ${wanted?.reason}`);
   const opened = await wanted.open();
   const { database } = opened;
-  const log = pino({ level: 'silent' });
+  const log = options.log ?? pino({ level: 'silent' });
   const store = assembleStore(database, createCipher(randomBytes(32)), { LANES: 1 }, log);
   const config = {
     ...readConfig(options.environment ?? {}),
     RATE_LIMIT_PER_MINUTE: options.limitPerMinute ?? 1_000_000,
     WEBHOOK_CONCURRENCY: 20,
-    WEBHOOK_NETWORK: 'any' as const,
+    WEBHOOK_NETWORK: options.network ?? ('any' as const),
     HOST: '127.0.0.1',
   };
   const service = composeService({ ...store, close: () => store.lane.close() }, config, '0.0.0-test', log);
