@@ -24,7 +24,8 @@ import { type OpenDatabase, type TestDatabase, testDatabases } from './databases
 
 const random = (bytes: Uint8Array): void => void randomFillSync(bytes);
 export const newId = createIdGenerator(Date.now, random);
-export const cipher = createCipher(randomBytes(32));
+export const cipherKey = randomBytes(32);
+export const cipher = createCipher(cipherKey);
 
 /** Runs the suite on every database there is; the function it is handed gives that database to a test. */
 export function onEachDatabase(name: string, suite: (database: () => Database, kind: TestDatabase['name']) => void): void {
