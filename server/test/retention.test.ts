@@ -63,6 +63,15 @@ onEachDatabase('retention', (database, kind) => {
     expect(await left(database(), here.workspaceId)).toEqual({ deliveries: 455, attempts: 14, events: 455 });
   });
 
+  test('finds what ended behind thousands that are still pending', async () => {
+    const here = await place(database());
+    await addDeliveries(database(), { ...here, count: 4_500, status: 'pending', createdAt: daysAgo(200), at: daysAgo(-1) });
+    await addDeliveries(database(), { ...here, count: 30, status: 'failed', createdAt: daysAgo(199), attempts: 1 });
+    const retention = retentionOf(90, undefined);
+    expect(await pruneDelivered({ database: database(), retention }, now)).toEqual({ deliveries: 30, attempts: 30 });
+    expect(await left(database(), here.workspaceId)).toEqual({ deliveries: 4_500, attempts: 0, events: 4_530 });
+  });
+
   test('nothing is deleted when it is kept for ever', async () => {
     const here = await place(database());
     await addDeliveries(database(), { ...here, count: 3, status: 'succeeded', createdAt: daysAgo(4_000), attempts: 1 });

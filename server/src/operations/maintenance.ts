@@ -13,6 +13,8 @@ const INTERVAL_MS = 60 * 60_000;
 const BITE = 500;
 /** Deliveries of one bite: each goes with up to a dozen attempts of up to 16 KiB. */
 export const DELIVERY_BITE = 200;
+/** Rows that one bite looks at to find them. */
+const DELIVERY_LOOK = 2_000;
 /** Bites of one round for each kind; what is left waits for the next round. */
 const MAX_BITES = 2_000;
 const MAX_DELIVERY_BITES = 20_000;
@@ -78,11 +80,11 @@ async function walk(
       let after: Position = null;
       do {
         if (bites >= MAX_DELIVERY_BITES || signal?.aborted) return;
-        const bitten: Bitten = await prune(database, { workspaceId, after, before, limit: DELIVERY_BITE });
+        const bitten: Bitten = await prune(database, { workspaceId, after, before, look: DELIVERY_LOOK, limit: DELIVERY_BITE });
         onBitten(bitten);
         after = bitten.next;
-        // A workspace with nothing to prune costs one look at an index and no pause.
-        if (after === null) continue;
+        // Only what writes counts and is followed by a pause: a workspace with nothing to prune costs one look at an index.
+        if (bitten.deliveries + bitten.attempts === 0) continue;
         bites += 1;
         await pause(BITE_PAUSE_MS);
       } while (after !== null);
