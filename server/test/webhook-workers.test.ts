@@ -11,6 +11,7 @@ import {
   deliveriesOf,
   inFlightOf,
   intercepted,
+  newId,
   onEachDatabase,
   openReceiver,
   startWorker,
@@ -159,6 +160,82 @@ onEachDatabase('webhook workers', (database) => {
       expect(worker.status().lastError).toBeNull();
     });
 
+    test('an attempt whose code throws is recorded as a failed one, and a result the database refuses is recorded without its details', async () => {
+      const workspace = await addWorkspace(database());
+      const throwing = await addEndpoint(database(), workspace, { url: 'http://throwing.example/' });
+      const unwritable = await addEndpoint(database(), workspace, { url: 'http://unwritable.example/' });
+      const fine = await addEndpoint(database(), workspace, { url: 'http://fine.example/' });
+      const send: Send = async ({ url }) => {
+        const body = url.includes('unwritable') ? 'a\u0000b' : 'ok';
+        const answered = {
+          kind: 'answered',
+          statusCode: 200,
+          retryAfter: null,
+          headers: {},
+          body,
+          truncated: false,
+          remoteAddress: null,
+        } as const;
+        // Read after the sender has returned, where nobody expects an error.
+        return url.includes('throwing')
+          ? new Proxy(answered, { get: (target, name) => (name === 'kind' ? fail() : Reflect.get(target, name)) })
+          : answered;
+      };
+      await addEvents(database(), workspace, Array(4).fill('project.created'));
+      const worker = await startWorker(database(), { send });
+      await worker.idle();
+      expect(await deliveriesOf(database(), fine.id)).toMatchObject(Array(4).fill({ status: 'succeeded', log: [{ response_body: 'ok' }] }));
+      expect(await deliveriesOf(database(), unwritable.id)).toMatchObject(
+        Array(4).fill({ status: 'succeeded', attempts: 1, log: [{ status_code: 200, response_body: null }] }),
+      );
+      expect(await deliveriesOf(database(), throwing.id)).toMatchObject(
+        Array(4).fill({
+          status: 'pending',
+          attempts: 1,
+          log: [{ status_code: null, error: expect.stringMatching(/^the attempt broke by a defect/) }],
+        }),
+      );
+      expect(await inFlightOf(database(), throwing.id)).toBe(0);
+    });
+
+    test('an endpoint in order gets the events of a project one after the other; what fails holds only its own project, until it has failed for good', async () => {
+      const workspace = await addWorkspace(database());
+      const [stuck, moving] = [newId(), newId()];
+      const { id } = await addEndpoint(database(), workspace, { ordering: 'project' });
+      await addEvents(database(), workspace, Array(12).fill('project.created'), (i) => (i % 2 === 0 ? stuck : moving));
+      const sent: number[] = [];
+      const under = new Set<number>();
+      let overlaps = 0;
+      const send: Send = async ({ headers }) => {
+        const seq = Number(headers['Tranche-Seq']);
+        overlaps += [...under].filter((other) => other % 2 === seq % 2).length;
+        under.add(seq);
+        await new Promise(setImmediate);
+        under.delete(seq);
+        sent.push(seq);
+        return {
+          kind: 'answered',
+          statusCode: seq === 1 ? 500 : 200,
+          retryAfter: null,
+          headers: {},
+          body: '',
+          truncated: false,
+          remoteAddress: null,
+        };
+      };
+      const workers = [await startWorker(database(), { send }), await startWorker(database(), { send })];
+      await Promise.all(workers.map((worker) => worker.idle()));
+      expect(sent.filter((seq) => seq % 2 === 0)).toEqual([2, 4, 6, 8, 10, 12]);
+      expect(sent.filter((seq) => seq % 2 === 1)).toEqual([1]);
+      for (let retry = 0; retry < 10; retry++) {
+        for (const worker of workers) worker.advance(29 * 3_600_000);
+        await Promise.all(workers.map((worker) => worker.idle()));
+      }
+      expect(sent.filter((seq) => seq % 2 === 1)).toEqual([...Array(10).fill(1), 3, 5, 7, 9, 11]);
+      expect(overlaps).toBe(0);
+      expect((await deliveriesOf(database(), id)).map(({ status }) => status)).toEqual(['failed', ...Array(11).fill('succeeded')]);
+    });
+
     test('an idle worker asks the database twice a poll and writes nothing', async () => {
       const statements: string[] = [];
       const counted = intercepted(database(), (text) => {
@@ -177,3 +254,7 @@ onEachDatabase('webhook workers', (database) => {
     });
   });
 });
+
+function fail(): never {
+  throw new Error('a defect');
+}
