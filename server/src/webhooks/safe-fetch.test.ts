@@ -75,7 +75,8 @@ describe('an answer', () => {
       response.on('drain', more);
       more();
     });
-    const result = await send(`http://127.0.0.1:${port}/`);
+    // A deadline far beyond this test's own: it must not be what ends the reading.
+    const result = await send(`http://127.0.0.1:${port}/`, { timeoutMs: 60_000 });
     expect(result).toMatchObject({ kind: 'answered', statusCode: 200, body: 'x'.repeat(MAX_ANSWER_BYTES) });
     await closed;
   });

@@ -195,8 +195,8 @@ describe('what is kept of an answer', () => {
   test('headers are kept within a bound, without cookies, and Retry-After is found wherever it stands', async () => {
     const port = await listen(
       createServer((_request, response) => {
-        for (let i = 0; i < 12; i++) response.setHeader(`x-long-${i}`, 'x'.repeat(1_100));
         response.setHeader('set-cookie', ['session=secret']);
+        for (let i = 0; i < 12; i++) response.setHeader(`x-long-${i}`, 'x'.repeat(1_100));
         response.setHeader('retry-after', '7');
         response.writeHead(429).end();
       }),
