@@ -173,33 +173,54 @@ describe.each(languages)('the receiver of the guide in $name', (language) => {
   );
 });
 
+type Script = () => CurlRequest[];
+
 describe('the other pieces of the guide', () => {
   const [, verifier = '', reader = ''] = blocksOf(guide)
     .filter(({ language }) => language === 'ts')
     .map(({ text }) => text);
 
-  test('the commands work when pasted: an endpoint is registered, and the stream tells what happened', async () => {
+  test('the commands work when pasted: an endpoint is registered, told again what it missed, and the stream tells what happened', async () => {
     const key = someKey();
     const server = await startServer({ DATA_DIR: await dataDirectory(), TRANCHE_API_KEY: key });
     const variables = new Map([
       ['URL', server.url],
       ['KEY', key],
     ]);
-    const scripts = blocksOf(guide).filter(({ language }) => language === 'sh');
+    const blocks = blocksOf(guide).filter(({ language }) => language === 'sh');
     // Nothing is sent to strangers from here. -N only has curl print at once, which fetch does by itself.
-    const requests = scripts.flatMap(({ text }) =>
-      requestsOf(text.replace('curl -N', 'curl').replace('https://example.com', 'http://127.0.0.1:9'), variables, (shown) => shown),
-    );
-    expect(requests.map(({ method }) => method)).toEqual(['POST', 'GET']);
-    const [registered, streamed] = requests as [CurlRequest, CurlRequest];
-    const endpoint = await fetch(registered.url, { ...registered, body: registered.body });
-    expect(endpoint.status).toBe(201);
-    expect(await endpoint.json()).toMatchObject({ url: 'http://127.0.0.1:9/webhooks', secret: expect.stringMatching(/^whsec_/) });
+    const [register, replay, repairs, stream] = blocks.map(({ text }) => (): CurlRequest[] => {
+      const script = text.replace('curl -N', 'curl').replace('https://example.com', 'http://127.0.0.1:9');
+      return requestsOf(script, variables, (shown) => shown);
+    }) as [Script, Script, Script, Script];
+    const play = async (script: Script): Promise<Json[]> =>
+      Promise.all(
+        script().map(async ({ url, method, headers, body }) => {
+          const answer = await fetch(url, { method, headers, body });
+          return { status: answer.status, ...((await answer.json()) as object) };
+        }),
+      );
+
+    const [endpoint] = await play(register);
+    expect(endpoint).toMatchObject({ status: 'enabled', url: 'http://127.0.0.1:9/webhooks', secret: expect.stringMatching(/^whsec_/) });
+    variables.set('ENDPOINT', endpoint.id);
     await server.ok('POST', '/v1/projects', { body: { name: 'Website', client_id: 'acme' } });
+    const deliveries = async (): Promise<Json[]> => (await server.ok('GET', `/v1/webhook_endpoints/${endpoint.id}/deliveries`)).data;
+    await expect.poll(async () => (await deliveries())[0]?.attempts, { timeout: DELIVERY_TIMEOUT_MS }).toBeGreaterThan(0);
+    const [{ id, attempts }] = (await deliveries()) as [Json];
+    variables.set('DELIVERY', id);
+    expect(await play(replay)).toMatchObject([{ id, status: 'pending' }]);
+    await expect.poll(async () => (await deliveries())[0]?.attempts, { timeout: DELIVERY_TIMEOUT_MS }).toBeGreaterThan(attempts);
+    expect(await play(repairs)).toMatchObject([
+      { action: 'replay', dry_run: true, matched: 0 },
+      { action: 'recover', endpoint_id: endpoint.id },
+    ]);
+
+    const [streamed] = stream() as [CurlRequest];
     const ending = new AbortController();
-    const stream = await fetch(streamed.url, { headers: streamed.headers, signal: ending.signal });
+    const answer = await fetch(streamed.url, { headers: streamed.headers, signal: ending.signal });
     let told = '';
-    for await (const chunk of stream.body as AsyncIterable<Uint8Array>) {
+    for await (const chunk of answer.body as AsyncIterable<Uint8Array>) {
       told += Buffer.from(chunk).toString();
       if (told.includes('project.created')) break;
     }
@@ -253,6 +274,6 @@ describe('the other pieces of the guide', () => {
 
   test('every block of code on the page is one of those that are run here', () => {
     const marks = blocksOf(guide).map(({ language }) => language);
-    expect(marks.sort()).toEqual(['go', 'python', 'sh', 'sh', 'ts', 'ts', 'ts']);
+    expect(marks.sort()).toEqual(['go', 'python', 'sh', 'sh', 'sh', 'sh', 'ts', 'ts', 'ts']);
   });
 });
