@@ -33,7 +33,7 @@ import { readMigrations } from './store/migrations.ts';
 import { openDatabase } from './store/open.ts';
 import { takeLease } from './store/rate-leases.ts';
 import { loadKeyValidity } from './store/records.ts';
-import { findWebhookEndpoint } from './store/webhook-endpoints.ts';
+import { findWebhookEndpoints } from './store/webhook-endpoints.ts';
 import { refuseReceiver } from './webhooks/receiver-url.ts';
 import { REPAIRS_CHANNEL } from './webhooks/repair-runner.ts';
 import { SEND_TIMEOUT_MS } from './webhooks/safe-fetch.ts';
@@ -209,7 +209,7 @@ export function composeService(store: Store, config: ServiceConfig, version: str
     meterOf: operating.meterOf,
   });
 
-  registerWellKnown(app, { findEndpoint: (id) => findWebhookEndpoint(database, id), clock });
+  registerWellKnown(app, { findEndpoints: (ids) => findWebhookEndpoints(database, ids), clock });
 
   const endings: (() => Promise<void>)[] = [];
   return {

@@ -7,7 +7,7 @@ import { GENESIS_HASH } from '../src/domain/event.ts';
 import type { Database } from '../src/store/database.ts';
 import { listAttempts } from '../src/store/deliveries.ts';
 import { readMigrations } from '../src/store/migrations.ts';
-import { findWebhookEndpoint } from '../src/store/webhook-endpoints.ts';
+import { findWebhookEndpoints } from '../src/store/webhook-endpoints.ts';
 import { testDatabases } from './support/databases.ts';
 
 const NOW = new Date('2026-03-02T09:30:00.000Z');
@@ -49,7 +49,7 @@ describe.each(testDatabases)('from the first release, $name', (kind) => {
       const { workspace, endpoint, delivery } = await fillFirstRelease(database);
       expect(await database.migrate(migrations)).toEqual(migrations.slice(1).map(({ name }) => name));
 
-      expect(await findWebhookEndpoint(database, endpoint)).toMatchObject({
+      expect((await findWebhookEndpoints(database, [endpoint]))[0]).toMatchObject({
         workspaceId: workspace,
         secrets: [{ sealed: 'v1.x', expiresAt: null }],
         signatureSchemes: ['v1'],

@@ -76,9 +76,11 @@ export const listWebhookEndpoints = defineList<WebhookEndpoint, object>({
   conditions: {},
 });
 
-/** An endpoint by its id alone, whoever it belongs to: the index webhook_endpoints_by_id. Deleted ones are absent. */
-export async function findWebhookEndpoint(queryable: Queryable, id: Uuid): Promise<WebhookEndpoint | null> {
-  const text = `select ${webhookEndpointTable.select('t')} from webhook_endpoints t where t.id = $1 and t.deleted_at is null`;
-  const [row] = await queryable.query<Record<string, unknown>>(text, [id]);
-  return row === undefined ? null : webhookEndpointTable.fromRow(row);
+/** Endpoints by their ids alone, whoever they belong to: the index webhook_endpoints_by_id, one look-up each. Deleted ones are absent. */
+export async function findWebhookEndpoints(queryable: Queryable, ids: readonly Uuid[]): Promise<WebhookEndpoint[]> {
+  const text =
+    `select ${webhookEndpointTable.select('t')} from unnest($1::uuid[]) as n(id) ` +
+    'join webhook_endpoints t on t.id = n.id and t.deleted_at is null';
+  const rows = await queryable.query<Record<string, unknown>>(text, [ids]);
+  return rows.map((row) => webhookEndpointTable.fromRow(row));
 }

@@ -7,7 +7,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createAuthority, type ServerCertificate, selfSigned } from '../../test/support/certificates.ts';
 import type { DialTarget } from './connect.ts';
 import { createSafeFetch, MAX_ANSWER_BYTES, type SafeFetch, type SafeFetchOptions, type SendResult } from './safe-fetch.ts';
@@ -140,6 +140,20 @@ describe('a name that changes where it leads', () => {
       await new Promise((resolve) => setImmediate(resolve));
     }
     expect(dialled).toEqual(['93.184.215.14']);
+  });
+
+  test('is followed after five minutes, however busy the connection is', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { dialled, dial } = await internet((_request, response) => void response.end());
+    const answers = [publicly, [{ address: '93.184.215.15', family: 4 }]];
+    const made = sender({ policy: 'public', dial, resolve: async () => answers.shift() ?? privately });
+    for (const passedMs of [0, 299_000, 2_000]) {
+      vi.setSystemTime(Date.now() + passedMs);
+      expect(await post(made, 'http://moving.example/')).toMatchObject({ statusCode: 200 });
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(dialled).toEqual(['93.184.215.14', '93.184.215.15']);
   });
 
   test('by a redirect to the metadata service: it is not followed', async () => {

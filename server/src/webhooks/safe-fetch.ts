@@ -21,8 +21,6 @@ const MAX_KEEP_ALIVE_MS = 60_000;
 const MAX_CONNECTION_AGE_MS = 5 * 60_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 
-export { sendErrors } from './send-errors.ts';
-
 export interface SendRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
