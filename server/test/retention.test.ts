@@ -35,7 +35,7 @@ test('retention is given in days; 0 keeps for ever, and attempts never stay long
 });
 
 onEachDatabase('retention', (database, kind) => {
-  test('deletes what ended before its time, over all workspaces, with its attempts; events, younger and pending ones stay', async () => {
+  test('deletes what ended before its time, over all workspaces, with its attempts; events, younger and pending ones stay (I-21)', async () => {
     const [one, two] = [await place(database()), await place(database())];
     await addDeliveries(database(), { ...one, count: 3 * DELIVERY_BITE + 7, status: 'succeeded', createdAt: daysAgo(120), attempts: 2 });
     await addDeliveries(database(), { ...one, count: 5, status: 'pending', createdAt: daysAgo(119), attempts: 3, at: daysAgo(118) });
@@ -52,7 +52,7 @@ onEachDatabase('retention', (database, kind) => {
     expect(await pruneDelivered({ database: database(), retention }, now)).toEqual({ deliveries: 0, attempts: 0 });
   });
 
-  test('attempts can go sooner than their deliveries, but those of pending ones stay', async () => {
+  test('attempts can go sooner than their deliveries, but those of pending ones stay (I-21)', async () => {
     const here = await place(database());
     await addDeliveries(database(), { ...here, count: 450, status: 'succeeded', createdAt: daysAgo(20), attempts: 2 });
     await addDeliveries(database(), { ...here, count: 3, status: 'pending', createdAt: daysAgo(20), at: daysAgo(-1), attempts: 2 });
