@@ -2,8 +2,9 @@
 // Reads only. The turn is derived from what is pending, every time, so there is no state of it that could be wrong.
 
 import type { Uuid } from '../domain/ids.ts';
-import type { Queryable } from './database.ts';
+import type { Database } from './database.ts';
 import type { EndpointKey } from './endpoint-flows.ts';
+import { QUEUE_PLANS } from './planner.ts';
 
 /** Projects of one endpoint that one look passes; the next look goes on after them. */
 const MAX_LOOKED_AT = 500;
@@ -54,16 +55,20 @@ const BEFORE_ALL: Uuid = '00000000-0000-0000-0000-000000000000';
  * due, holds its project and no other.
  */
 export async function findHeads(
-  queryable: Queryable,
+  database: Database,
   endpoints: readonly (EndpointKey & { readonly after: Uuid | null })[],
   now: Date,
 ): Promise<Heads[]> {
   if (endpoints.length === 0) return [];
-  const rows = await queryable.query<HeadRow>(headsText, [
+  const parameters = [
     endpoints.map((endpoint) => endpoint.workspaceId),
     endpoints.map((endpoint) => endpoint.endpointId),
     endpoints.map((endpoint) => endpoint.after ?? BEFORE_ALL),
-  ]);
+  ];
+  const rows = await database.transaction((transaction) => {
+    transaction.query(`select ${QUEUE_PLANS}`).catch(() => undefined);
+    return transaction.query<HeadRow>(headsText, parameters);
+  });
   const byEndpoint = Map.groupBy(rows, (row) => row.endpoint_id);
   return endpoints.map(({ workspaceId, endpointId }) => {
     const looked = byEndpoint.get(endpointId) ?? [];

@@ -18,7 +18,7 @@ import {
   readFlow,
   setHealth,
 } from './endpoint-flows.ts';
-import { ONE_PLAN } from './planner.ts';
+import { QUEUE_PLANS } from './planner.ts';
 import { readSecrets, readSigningKeys } from './webhook-endpoints.ts';
 
 /** An endpoint with something to send, or one that is closed and whose deliveries are to be cancelled. */
@@ -199,7 +199,7 @@ export async function claimDue(database: Database, options: ClaimOptions): Promi
   if (grants.length === 0) return { deliveries: [], missed: 0 };
   return database.transaction(async (transaction) => {
     const locking = lockFlows(transaction, grants, 'skip');
-    const relaxing = transaction.query(`select set_config('synchronous_commit', 'off', true), ${ONE_PLAN}`);
+    const relaxing = transaction.query(`select set_config('synchronous_commit', 'off', true), ${QUEUE_PLANS}`);
     const [locked] = await Promise.all([locking, relaxing]);
     const byEndpoint = new Map(grants.map((grant) => [grant.endpointId, grant]));
     const heads: { workspaceId: Uuid; id: Uuid }[] = [];
@@ -261,20 +261,24 @@ export const lessAnswered = (flow: EndpointFlow, answered: number): EndpointFlow
 /** Deliveries of one endpoint that one statement cancels; the next pass goes on. */
 const MAX_CANCELLED = 1_000;
 
-const pendingOf = (condition: string): string =>
+const pendingOf = (condition: string, order: string): string =>
   `select workspace_id, id from deliveries where ${condition} and lease_token is null and workspace_id = n.workspace_id
-   and endpoint_id = n.endpoint_id limit ${MAX_CANCELLED} for update skip locked`;
+   and endpoint_id = n.endpoint_id order by ${order} limit ${MAX_CANCELLED} for update skip locked`;
 
 // Through deliveries_due and deliveries_in_order. What is under way ends first, and its result says whether it is done.
 const cancelText = `
   update deliveries d set status = 'cancelled', next_attempt_at = null, completed_at = $3
   from unnest($1::uuid[], $2::uuid[]) as n(workspace_id, endpoint_id) cross join lateral (
-    select * from (${pendingOf(freeCondition)}) f union all select * from (${pendingOf(orderedCondition)}) o) x
+    select * from (${pendingOf(freeCondition, 'is_repeat, next_attempt_at, id')}) f
+    union all select * from (${pendingOf(orderedCondition, 'order_key, event_seq')}) o) x
   where d.workspace_id = x.workspace_id and d.id = x.id returning 1`;
 
 /** Cancels what waits for endpoints that take none any more. Returns how many. */
-export async function cancelWaiting(queryable: Queryable, endpoints: readonly EndpointKey[], now: Date): Promise<number> {
+export async function cancelWaiting(database: Database, endpoints: readonly EndpointKey[], now: Date): Promise<number> {
   if (endpoints.length === 0) return 0;
   const keys = [endpoints.map((endpoint) => endpoint.workspaceId), endpoints.map((endpoint) => endpoint.endpointId)];
-  return (await queryable.query(cancelText, [...keys, now])).length;
+  return database.transaction(async (transaction) => {
+    transaction.query(`select ${QUEUE_PLANS}`).catch(() => undefined);
+    return (await transaction.query(cancelText, [...keys, now])).length;
+  });
 }

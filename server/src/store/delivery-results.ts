@@ -6,7 +6,7 @@ import { isGivenUp, judge, type Verdict } from '../domain/endpoint-flow.ts';
 import type { Uuid } from '../domain/ids.ts';
 import type { Database } from './database.ts';
 import { type EndpointKey, type FlowingEndpoint, healthRow, healthRowTypes, lockFlows, setHealth } from './endpoint-flows.ts';
-import { ONE_PLAN } from './planner.ts';
+import { QUEUE_PLANS } from './planner.ts';
 
 /** What came of one attempt. */
 export interface DeliveryResult {
@@ -66,7 +66,7 @@ const toRow = (result: DeliveryResult): Record<string, unknown> => ({
 
 const MAX_INTEGER = 2_147_483_647;
 
-// Deliveries by primary key and token; flows by primary key, locked before. The attempt's row is made of what the update returns, so that
+// Deliveries by primary key and token, compared such that no index on leases comes into question; flows by primary key, locked before. The attempt's row is made of what the update returns, so that
 // nothing is joined a second time. What was asked for while the attempt was under way follows now, unless it was acknowledged.
 const recordText = `
   with result as materialized (
@@ -85,7 +85,7 @@ const recordText = `
       completed_at = case when r.status = 'succeeded' or d.asked is null then r.completed_at
         when d.asked = 'cancel' then r.started_at + r.duration_ms * interval '1 millisecond' end
     from result r
-    where d.workspace_id = r.workspace_id and d.id = r.delivery_id and d.lease_token = r.lease_token and d.status = 'pending'
+    where d.workspace_id = r.workspace_id and d.id = r.delivery_id and d.lease_token is not distinct from r.lease_token and d.status = 'pending'
     returning d.workspace_id, d.id, d.attempts, d.endpoint_id, r.started_at, r.duration_ms, r.status_code, r.error_kind, r.error,
       r.remote_address, r.response_headers, r.response_body, r.response_truncated
   ), attempted as (
@@ -110,7 +110,7 @@ export async function recordResults(database: Database, results: readonly Delive
   if (results.length === 0) return { written: 0, givenUp: [] };
   return database.transaction(async (transaction) => {
     const locking = lockFlows(transaction, results, 'wait');
-    const [endpoints] = await Promise.all([locking, transaction.query(`select ${ONE_PLAN}`)]);
+    const [endpoints] = await Promise.all([locking, transaction.query(`select ${QUEUE_PLANS}`)]);
     const byEndpoint = Map.groupBy(results, (result) => result.endpointId);
     const givenUp: GivenUp[] = [];
     const flows = endpoints.map((endpoint) => {

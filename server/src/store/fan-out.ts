@@ -9,7 +9,7 @@ import type { Database, Queryable } from './database.ts';
 /** Workspaces of one pass, which is one transaction. */
 const MAX_WORKSPACES = 32;
 /** Deliveries of one pass. An event that would go beyond it waits for the next pass, unless it is the first. */
-const MAX_DELIVERIES = 5_000;
+const MAX_DELIVERIES = 2_000;
 
 export interface FanOutOptions {
   /** The workspaces to look at; null looks at all, which reads every head and is meant for the safety net. */
