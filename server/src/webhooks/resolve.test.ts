@@ -78,7 +78,7 @@ describe('a name server', () => {
     const { names } = await openNameServer((_name, type) =>
       type === 'A' ? [v4(93, 184, 215, 14), v4(93, 184, 215, 15)] : [v6('20010db8')],
     );
-    expect(await resolver({ names })('receiver.example')).toEqual([
+    expect(await resolver({ openNames: () => names })('receiver.example')).toEqual([
       { address: '93.184.215.14', family: 4 },
       { address: '93.184.215.15', family: 4 },
       { address: '2001:db8::', family: 6 },
@@ -90,13 +90,13 @@ describe('a name server', () => {
       if (name === 'v6.example') return type === 'A' ? [] : [v6('2606')];
       return type === 'A' ? [v4(1, 1, 1, 1)] : 'silent';
     });
-    expect(await resolver({ names })('v6.example')).toEqual([{ address: '2606::', family: 6 }]);
-    expect(await resolver({ names })('half.example')).toEqual([{ address: '1.1.1.1', family: 4 }]);
+    expect(await resolver({ openNames: () => names })('v6.example')).toEqual([{ address: '2606::', family: 6 }]);
+    expect(await resolver({ openNames: () => names })('half.example')).toEqual([{ address: '1.1.1.1', family: 4 }]);
   });
 
   test('is asked without a final dot and in lower case, and once for all who ask at the same time', async () => {
     const { names, questions } = await openNameServer((_name, type) => (type === 'A' ? [v4(1, 1, 1, 1)] : []));
-    const resolve = resolver({ names });
+    const resolve = resolver({ openNames: () => names });
     await Promise.all([resolve('Receiver.Example.'), resolve('receiver.example'), resolve('receiver.example')]);
     expect(questions.toSorted()).toEqual(['A receiver.example', 'AAAA receiver.example']);
     // Nothing is kept: the next connection asks anew, or a change would not be seen.
@@ -106,15 +106,30 @@ describe('a name server', () => {
 
   test('says that there is no such name, that it has no address, or nothing at all: each is told apart', async () => {
     const { names } = await openNameServer((name) => (name === 'silent.example' ? 'silent' : name === 'empty.example' ? [] : 'unknown'));
-    const resolve = resolver({ names });
+    const resolve = resolver({ openNames: () => names });
     expect(await failure(resolve('gone.example'))).toBe('ENOTFOUND');
     expect(await failure(resolve('empty.example'))).toBe('ENODATA');
     expect(await failure(resolve('silent.example'))).toBe('ETIMEOUT');
   });
 
+  test('is looked for anew after a minute, so that a machine that changes its network finds the new one', async () => {
+    const [before, after] = [
+      await openNameServer((_name, type) => (type === 'A' ? [v4(1, 1, 1, 1)] : [])),
+      await openNameServer((_name, type) => (type === 'A' ? [v4(2, 2, 2, 2)] : [])),
+    ];
+    const servers = [before.names, after.names];
+    let now = 0;
+    const resolve = resolver({ openNames: () => servers.shift() as dns.Resolver, now: () => now });
+    expect(await resolve('receiver.example')).toMatchObject([{ address: '1.1.1.1' }]);
+    now = 59_999;
+    expect(await resolve('receiver.example')).toMatchObject([{ address: '1.1.1.1' }]);
+    now = 60_000;
+    expect(await resolve('receiver.example')).toMatchObject([{ address: '2.2.2.2' }]);
+  });
+
   test('that is silent about a hundred names holds up neither another name nor a file', async () => {
     const { names } = await openNameServer((name, type) => (name === 'good.example' ? (type === 'A' ? [v4(1, 1, 1, 1)] : []) : 'silent'));
-    const resolve = resolver({ names });
+    const resolve = resolver({ openNames: () => names });
     const silent = Array.from({ length: 100 }, (_, i) => failure(resolve(`silent-${i}.example`)));
     const first = await Promise.race([
       Promise.all([resolve('good.example'), readFile(import.meta.filename)]).then(() => 'the good one'),
@@ -129,7 +144,7 @@ describe('the hosts file', () => {
   const text = '# ours\n127.0.0.1 localhost\n10.0.0.7\tReceiver.Internal receiver # beside us\n::1 receiver\nnonsense receiver\n\n';
 
   test('goes before any name server, in any case, with several addresses to a name', async () => {
-    const resolve = resolver({ readHosts: async () => text, names: failing('asked') });
+    const resolve = resolver({ readHosts: async () => text, openNames: () => failing('asked') });
     expect(await resolve('receiver')).toEqual([
       { address: '10.0.0.7', family: 4 },
       { address: '::1', family: 6 },
@@ -140,47 +155,51 @@ describe('the hosts file', () => {
 
   test('is read again when it has become old, and its absence is no fault', async () => {
     let [now, content] = [0, text];
-    const resolve = resolver({ readHosts: async () => content, names: failing('ENOTFOUND'), now: () => now });
+    const resolve = resolver({ readHosts: async () => content, openNames: () => failing('ENOTFOUND'), now: () => now });
     expect(await resolve('receiver')).toHaveLength(2);
     content = '10.0.0.8 receiver';
     expect(await resolve('receiver')).toHaveLength(2);
     now = 5_000;
     expect(await resolve('receiver')).toEqual([{ address: '10.0.0.8', family: 4 }]);
-    const without = resolver({ readHosts: () => Promise.reject(new Error('no such file')), names: failing('ENOTFOUND') });
+    const without = resolver({ readHosts: () => Promise.reject(new Error('no such file')), openNames: () => failing('ENOTFOUND') });
     expect(await failure(without('receiver'))).toBe('ENOTFOUND');
   });
 
   test('of this machine is read, and localhost is loopback with or without it', async () => {
     const system = () => Promise.reject(new Error('the system was asked'));
-    const own = createResolver({ asksSystem: false, names: failing('asked'), system });
-    for (const resolve of [own, resolver({ names: failing('asked') })]) {
+    const own = createResolver({ asksSystem: false, openNames: () => failing('asked'), system });
+    for (const resolve of [own, resolver({ openNames: () => failing('asked') })]) {
       const addresses = (await resolve('localhost')).map(({ address }) => address);
       expect(addresses.length).toBeGreaterThan(0);
       for (const address of addresses) expect(['127.0.0.1', '::1']).toContain(address);
     }
-    expect(await resolver({ names: failing('asked') })('app.localhost')).toHaveLength(2);
+    expect(await resolver({ openNames: () => failing('asked') })('app.localhost')).toHaveLength(2);
   });
 });
 
 const failing = (code: string) => {
   const refuse = () => Promise.reject(Object.assign(new Error(code), { code }));
-  return { resolve4: refuse, resolve6: refuse } as unknown as NonNullable<ResolverOptions['names']>;
+  return { resolve4: refuse, resolve6: refuse } as unknown as ReturnType<NonNullable<ResolverOptions['openNames']>>;
 };
 
 describe('the operating system', () => {
   const known: LookupAddress[] = [{ address: '10.0.0.9', family: 4 }];
 
   test('is asked about names that no name server knows where receivers stand beside the server, and not where they do not', async () => {
-    const options = { names: failing('ENOTFOUND'), system: async () => known };
+    const options = { openNames: () => failing('ENOTFOUND'), system: async () => known };
     expect(await resolver({ ...options, asksSystem: true })('receiver')).toEqual(known);
     expect(await failure(resolver({ ...options, asksSystem: false })('receiver'))).toBe('ENOTFOUND');
   });
 
   test('is asked where no name server can be reached, and never after one that was slow', async () => {
     const system = async () => known;
-    expect(await resolver({ names: failing('ECONNREFUSED'), system })('receiver.example')).toEqual(known);
-    expect(await failure(resolver({ names: failing('ETIMEOUT'), system, asksSystem: true })('receiver.example'))).toBe('ETIMEOUT');
-    expect(await failure(resolver({ names: failing('ESERVFAIL'), system, asksSystem: true })('receiver.example'))).toBe('ESERVFAIL');
+    expect(await resolver({ openNames: () => failing('ECONNREFUSED'), system })('receiver.example')).toEqual(known);
+    expect(await failure(resolver({ openNames: () => failing('ETIMEOUT'), system, asksSystem: true })('receiver.example'))).toBe(
+      'ETIMEOUT',
+    );
+    expect(await failure(resolver({ openNames: () => failing('ESERVFAIL'), system, asksSystem: true })('receiver.example'))).toBe(
+      'ESERVFAIL',
+    );
   });
 
   test('is asked about one name at a time, since each question holds a thread, and beyond a bound not at all', async () => {
@@ -192,7 +211,7 @@ describe('the operating system', () => {
       underWay -= 1;
       return known;
     };
-    const resolve = resolver({ names: failing('ENOTFOUND'), system, asksSystem: true });
+    const resolve = resolver({ openNames: () => failing('ENOTFOUND'), system, asksSystem: true });
     const asked = Array.from({ length: 40 }, (_, i) => failure(resolve(`name-${i}`)));
     let settled = 0;
     for (const answer of asked) void answer.then(() => settled++);

@@ -19,8 +19,12 @@ const MAX_HOSTS_BYTES = 1024 * 1024;
 /** How long the hosts file is taken to be unchanged. */
 const HOSTS_AGE_MS = 5_000;
 const HOSTS_FILE = process.platform === 'win32' ? 'C:\\Windows\\System32\\drivers\\etc\\hosts' : '/etc/hosts';
+/** How long the machine's name servers are taken to be the same: one that starts before its network, or moves, finds the new ones. */
+const NAMES_AGE_MS = 60_000;
 /** Names that wait for the operating system at once; it is asked about one at a time, since each holds a thread that files need too. */
 const MAX_SYSTEM_WAITING = 32;
+
+type Names = Pick<dns.Resolver, 'resolve4' | 'resolve6'>;
 
 export interface ResolverOptions {
   /**
@@ -28,8 +32,8 @@ export interface ResolverOptions {
    * local network. For receivers beside the server; those on the internet have no such names.
    */
   readonly asksSystem: boolean;
-  /** The questions to name servers. */
-  readonly names?: Pick<dns.Resolver, 'resolve4' | 'resolve6'>;
+  /** Makes what asks the name servers that the machine has now. */
+  readonly openNames?: () => Names;
   readonly system?: (hostname: string) => Promise<LookupAddress[]>;
   readonly readHosts?: () => Promise<string>;
   readonly now?: () => number;
@@ -43,16 +47,18 @@ const LOOPBACK: readonly LookupAddress[] = [
 const withCode = (code: string): Error => Object.assign(new Error(`no address: ${code}`), { code });
 
 export function createResolver(options: ResolverOptions): Resolve {
-  const names = options.names ?? new dns.Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
+  const now = options.now ?? (() => performance.now());
+  const openNames = options.openNames ?? (() => new dns.Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES }));
+  const names = renewed(openNames, NAMES_AGE_MS, now);
   const askSystem = oneAtATime(options.system ?? ((hostname) => dns.lookup(hostname, { all: true })));
-  const lookUpHosts = createHosts(options.readHosts ?? readHostsFile, options.now ?? (() => performance.now()));
+  const lookUpHosts = createHosts(options.readHosts ?? readHostsFile, now);
   const asked = new Map<string, Promise<readonly LookupAddress[]>>();
 
   async function find(hostname: string): Promise<readonly LookupAddress[]> {
     const known = await lookUpHosts(hostname);
     if (known !== null) return known;
     if (hostname === 'localhost' || hostname.endsWith('.localhost')) return LOOPBACK;
-    const answer = await askNames(names, hostname);
+    const answer = await askNames(names(), hostname);
     if (answer.addresses.length > 0) return answer.addresses;
     // Without a name server in reach, the operating system may have other ways. Never after one that was slow: it would be slow again.
     const isOwnBusiness = answer.code === 'ECONNREFUSED' || (options.asksSystem && isUnknown(answer.code));
@@ -87,10 +93,7 @@ async function withinTime<Value>(answer: Promise<Value>): Promise<Value> {
 }
 
 /** Both families at once. One that fails does not take the other down; when both do, the weightier reason is told. */
-async function askNames(
-  names: Pick<dns.Resolver, 'resolve4' | 'resolve6'>,
-  hostname: string,
-): Promise<{ readonly addresses: readonly LookupAddress[]; readonly code: string }> {
+async function askNames(names: Names, hostname: string): Promise<{ readonly addresses: readonly LookupAddress[]; readonly code: string }> {
   const answers = await Promise.allSettled([names.resolve4(hostname), names.resolve6(hostname)]);
   const addresses: LookupAddress[] = [];
   const codes: string[] = [];
@@ -120,14 +123,20 @@ async function readHostsFile(): Promise<string> {
 
 /** The hosts file by name, read again when it has become old. Null: the name is not in it. */
 function createHosts(read: () => Promise<string>, now: () => number): (hostname: string) => Promise<readonly LookupAddress[] | null> {
-  let hosts: Promise<ReadonlyMap<string, readonly LookupAddress[]>> = Promise.resolve(new Map());
-  let readAt = Number.NEGATIVE_INFINITY;
-  return async (hostname) => {
-    if (now() - readAt >= HOSTS_AGE_MS) {
-      readAt = now();
-      hosts = read().then(parseHosts, () => new Map());
+  const hosts = renewed(() => read().then(parseHosts, () => new Map<string, readonly LookupAddress[]>()), HOSTS_AGE_MS, now);
+  return async (hostname) => (await hosts()).get(hostname) ?? null;
+}
+
+/** What was made last, made anew when it has become old. */
+function renewed<Value>(make: () => Value, ageMs: number, now: () => number): () => Value {
+  let value: Value | undefined;
+  let madeAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (value === undefined || now() - madeAt >= ageMs) {
+      madeAt = now();
+      value = make();
     }
-    return (await hosts).get(hostname) ?? null;
+    return value;
   };
 }
 
