@@ -62,7 +62,7 @@ export const settings = {
   RATE_LIMIT_PER_MINUTE: setting(integer(1, 100_000_000), '1000', 'Requests per minute and API key, over all processes together.'),
   WEBHOOK_NETWORK: optional(
     z.enum(['public', 'any'], 'must be "public" or "any"'),
-    '`public`: webhooks go to public addresses only. `any`: loopback and private ones too. Unset: `any` when `HOST` is loopback, else `public`.',
+    '`public`: webhooks go to public addresses only. `any`: loopback and private ones too. Unset: `any` when `HOST` is loopback, else `public`; for `tranche worker` always `public`.',
   ),
   WEBHOOK_CONCURRENCY: setting(integer(1, 1_000), '50', 'Webhook deliveries under way at once in this process.'),
   WEBHOOK_WORKER: setting(

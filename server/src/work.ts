@@ -9,7 +9,9 @@ import { stopOnSignals } from './signals.ts';
 /** The supervisor starts another one: a worker that hangs must not stay. */
 const EXIT_CODE_HUNG = 70;
 
-export async function work(config: Config, version: string, say: (line?: string) => void): Promise<void> {
+export async function work(given: Config, version: string, say: (line?: string) => void): Promise<void> {
+  // A worker listens nowhere, so its HOST says nothing of who may register endpoints: without a word it trusts nobody.
+  const config = { ...given, WEBHOOK_NETWORK: given.WEBHOOK_NETWORK ?? 'public' } as const;
   if (config.DATABASE_URL === undefined) {
     throw new ConfigurationError(
       'A worker needs PostgreSQL (DATABASE_URL). The embedded database has one process, the one that serves, and that one delivers its webhooks.',

@@ -146,6 +146,22 @@ describe.skipIf(!hasPostgres)('workers beside a server (needs PostgreSQL)', () =
     expect((await worker.stop()).code).toBe(0);
   }, 120_000);
 
+  test('a worker that is not told otherwise sends to public addresses only, whatever its HOST', async () => {
+    const variables = await makeVariables();
+    const server = await startServer(variables, ['--no-worker']);
+    const receiver = await openReceiver();
+    const [endpoint] = await subscribe(server, [receiver]);
+    const worker = await startWorkerProcess({ ...variables, WEBHOOK_NETWORK: '', HOST: '127.0.0.1' });
+    expect(worker.stdout()).toContain('public addresses only');
+    await makeProjects(server, 1);
+    const deliveries = `/v1/webhook_endpoints/${endpoint}/deliveries`;
+    await expect.poll(async () => (await server.ok('GET', deliveries)).data[0]?.attempts, { timeout: 20_000 }).toBeGreaterThan(0);
+    const [{ id }] = (await server.ok('GET', deliveries)).data;
+    expect((await server.ok('GET', `/v1/deliveries/${id}/attempts`)).data[0].error_kind).toBe('blocked_address');
+    expect(receiver.received).toEqual([]);
+    expect((await worker.stop()).code).toBe(0);
+  }, 60_000);
+
   test('a port that is taken and a setting that is wrong are said in words, and nothing is left behind', async () => {
     const variables = await makeVariables();
     const worker = await startWorkerProcess(variables);
