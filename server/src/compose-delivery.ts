@@ -13,9 +13,12 @@ import { createOperating, type Operating, type OperatingConfig } from './operati
 import type { Cipher } from './store/cipher.ts';
 import type { Database } from './store/database.ts';
 import { releaseLeases } from './store/lost-leases.ts';
+import { createEndpointTests, type EndpointTests } from './webhooks/endpoint-tests.ts';
 import type { GoneEndpoint } from './webhooks/in-flight.ts';
 import { createRepairRunner } from './webhooks/repair-runner.ts';
+import { createResolver } from './webhooks/resolve.ts';
 import { createSafeFetch } from './webhooks/safe-fetch.ts';
+import { createSeals } from './webhooks/seals.ts';
 import { createSteadyClock } from './webhooks/steady-clock.ts';
 import { createDeliveryWorker, type DeliveryWorker } from './webhooks/worker.ts';
 
@@ -45,6 +48,7 @@ export interface DeliveryOptions {
 export interface Delivery {
   /** Runs only where WEBHOOK_WORKER is on. */
   readonly worker: DeliveryWorker;
+  readonly tests: EndpointTests;
   readonly metrics: Metrics;
   readonly operating: Operating;
   start(): Promise<void>;
@@ -58,7 +62,10 @@ export function composeDelivery({ store, config, version, log, clock, newId, dra
   const { database, cipher, lane } = store;
   const metrics = createMetrics();
   store.onBatch.push(metrics.batchCommitted);
-  const outbound = createSafeFetch({ policy: webhookNetwork(config) });
+  const policy = webhookNetwork(config);
+  const outbound = createSafeFetch({ policy });
+  const resolve = createResolver({ asksSystem: policy === 'any' });
+  const tests = createEndpointTests({ send: outbound.send, seals: createSeals(cipher), policy, resolve, now: clock, newId, version });
   const uptimeMs = (): number => performance.now();
   const steady = createSteadyClock({ wall: () => clock().getTime(), uptimeMs });
   const worker = createDeliveryWorker({
@@ -90,6 +97,7 @@ export function composeDelivery({ store, config, version, log, clock, newId, dra
   });
   return {
     worker,
+    tests,
     metrics,
     operating,
     async start() {

@@ -29,6 +29,7 @@ import { type Cipher, checkEncryptionKey, createCipher, loadEncryptionKey } from
 import type { Database } from './store/database.ts';
 import { listEvents } from './store/events.ts';
 import { findLastSeqs } from './store/heads.ts';
+import { findIdempotencyRecords } from './store/idempotency.ts';
 import { readMigrations } from './store/migrations.ts';
 import { openDatabase } from './store/open.ts';
 import { takeLease } from './store/rate-leases.ts';
@@ -186,6 +187,8 @@ export function composeService(store: Store, config: ServiceConfig, version: str
       announceDue: (workspaceId) => notify(EVENTS_CHANNEL, workspaceId),
       announceRepair: () => notify(REPAIRS_CHANNEL, ''),
     }),
+    tests: delivery.tests,
+    hasAnswer: async (workspaceId, key) => (await findIdempotencyRecords(database, [{ workspaceId, key }])).length > 0,
     clock,
     newId,
     makeKeySecret: () => makeKeySecret(random),

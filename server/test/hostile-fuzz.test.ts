@@ -55,6 +55,7 @@ describe('broken at random', () => {
           expect(schemaFaults(operation.body.schema, sent, resolve)).toEqual([]);
           expect(echoed(sent, answer.body)).toEqual(sent);
           const { secret: _secret, ...told } = answer.body;
+          if (told.id === undefined) return; // Told once and kept nowhere.
           const stored = await app.ok('GET', `/v1/${told.object.replace(/ry$/, 'rie')}s/${told.id}`);
           if (answer.headers['idempotent-replayed'] === undefined) expect(stored).toEqual(told);
         }

@@ -4,14 +4,26 @@ import type { Command, Envelope, Outcome, StoredAnswer } from '../commands/comma
 import type { Lane } from '../commands/lane.ts';
 import type { NewSigningKey } from '../domain/endpoint-sending.ts';
 import type { Refusal } from '../domain/errors.ts';
+import type { EventType } from '../domain/event.ts';
 import type { Uuid } from '../domain/ids.ts';
+import type { WebhookEndpoint } from '../domain/webhook-endpoint.ts';
+import type { WebhookDiagnosis, WebhookTest } from '../schemas/webhook-tests.ts';
 import type { Repairs } from './repairs.ts';
 import type { Answer, RouteRequest } from './route.ts';
+
+/** What tries an endpoint out; null where this process has no room for another. */
+export interface EndpointTests {
+  sendTest(endpoint: WebhookEndpoint, type: EventType): Promise<WebhookTest | null>;
+  diagnose(endpoint: WebhookEndpoint): Promise<WebhookDiagnosis | null>;
+}
 
 /** What write routes are handed by the composition root. */
 export interface Writes {
   readonly lane: Lane;
   readonly repairs: Repairs;
+  readonly tests: EndpointTests;
+  /** Whether an answer is kept under this Idempotency-Key. */
+  readonly hasAnswer: (workspaceId: Uuid, key: string) => Promise<boolean>;
   readonly clock: () => Date;
   readonly newId: () => Uuid;
   readonly makeKeySecret: () => string;

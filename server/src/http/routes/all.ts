@@ -18,6 +18,7 @@ import { projectReadRoutes } from './projects.ts';
 import { webhookEndpointWriteRoutes } from './webhook-endpoint-writes.ts';
 import { webhookEndpointReadRoutes } from './webhook-endpoints.ts';
 import { webhookRepairRoutes } from './webhook-repairs.ts';
+import { webhookTestRoutes } from './webhook-tests.ts';
 
 export function allRoutes(reads: Reads, writes: Writes): Route[] {
   return [
@@ -32,6 +33,7 @@ export function allRoutes(reads: Reads, writes: Writes): Route[] {
     ...eventStreamRoutes(reads),
     ...webhookEndpointReadRoutes(reads),
     ...webhookEndpointWriteRoutes(writes),
+    ...webhookTestRoutes(reads, writes),
     ...deliveryListRoutes(reads),
     ...webhookRepairRoutes(reads, writes),
     ...apiKeyReadRoutes(reads),
