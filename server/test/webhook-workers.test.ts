@@ -198,7 +198,7 @@ onEachDatabase('webhook workers', (database) => {
       expect(await inFlightOf(database(), throwing.id)).toBe(0);
     });
 
-    test('an endpoint in order gets the events of a project one after the other; what fails holds only its own project, until it has failed for good', async () => {
+    test('an endpoint in order gets the events of a project one after the other; what fails holds only its own project, until it has failed for good (I-23)', async () => {
       const workspace = await addWorkspace(database());
       const [stuck, moving] = [newId(), newId()];
       const { id } = await addEndpoint(database(), workspace, { ordering: 'project' });

@@ -151,7 +151,7 @@ describe.skipIf(!hasPostgres)('a worker that is killed (needs PostgreSQL)', () =
 });
 
 describe.skipIf(!hasPostgres)('two workers, kills and a restart of the database (needs PostgreSQL)', () => {
-  test('everything arrives, nothing more often than it was claimed, and nothing is left behind', async () => {
+  test('everything arrives, nothing more often than it was claimed, and nothing is left behind (I-24)', async () => {
     const server = await startPostgres();
     onTestFinished(() => server.remove());
     const { database, startWorker } = await openScene(server.url);

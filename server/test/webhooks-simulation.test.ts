@@ -191,7 +191,7 @@ describe('weeks of failures', () => {
     expect(after.length).toBeLessThan(48 + 5);
   });
 
-  test('down for good: after five days the endpoint is disabled, an event tells it to who asked, and nothing more is sent', async () => {
+  test('down for good: after five days the endpoint is disabled, an event tells it to who asked, and nothing more is sent (I-25)', async () => {
     await world.begin();
     const start = world.ms;
     const id = await world.addEndpoint('gone.example', () => 500);

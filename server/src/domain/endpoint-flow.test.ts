@@ -156,7 +156,9 @@ describe('the breaker', () => {
 });
 
 describe('the rate cap', () => {
-  test.each([1, 2, 7, 10, 25, 100, 999, 10_000])('%d a second: no second sees more, and a long run comes close to it', (perSecond) => {
+  test.each([
+    1, 2, 7, 10, 25, 100, 999, 10_000,
+  ])('%d a second: no second sees more, and a long run comes close to it (I-22)', (perSecond) => {
     const limited = { maxConcurrency: 1_000_000, rateLimitPerSecond: perSecond };
     const begun: number[] = [];
     let paidUntil: Date | null = null;

@@ -151,7 +151,7 @@ onEachDatabase('the queue of deliveries', (given, kind) => {
       expect(again.leaseToken).not.toBe(first.leaseToken);
     });
 
-    test('takes no more than it is granted, and of one endpoint no more than its cap, over all claims together', async () => {
+    test('takes no more than it is granted, and of one endpoint no more than its cap, over all claims together (I-22)', async () => {
       const first = await addBacklog(10, { maxConcurrency: 4 }, at(-10));
       const second = await addBacklog(10, { maxConcurrency: 7 }, at(-5));
       const count = (claimed: ClaimedDelivery[], endpoint: Uuid) => claimed.filter((delivery) => delivery.endpoint.id === endpoint).length;
@@ -165,7 +165,7 @@ onEachDatabase('the queue of deliveries', (given, kind) => {
       expect(await inFlightOf(database, second.endpoint)).toBe(7);
     });
 
-    test('begins no more attempts in a second than the rate cap, whoever claims', async () => {
+    test('begins no more attempts in a second than the rate cap, whoever claims (I-22)', async () => {
       const { endpoint } = await addBacklog(40, { maxConcurrency: 100, rateLimitPerSecond: 10 });
       let begun = 0;
       for (let ms = 0; ms < 1_000; ms += 20) {
