@@ -40,7 +40,7 @@ import { REPAIRS_CHANNEL } from './webhooks/repair-runner.ts';
 import { SEND_TIMEOUT_MS } from './webhooks/safe-fetch.ts';
 import { createSeals } from './webhooks/seals.ts';
 import { makeSigningKey, makeSigningSecret } from './webhooks/sign.ts';
-import { EVENTS_CHANNEL } from './webhooks/spread.ts';
+import { DUE_CHANNEL, EVENTS_CHANNEL } from './webhooks/spread.ts';
 import type { DeliveryWorker } from './webhooks/worker.ts';
 
 const clock = (): Date => new Date();
@@ -184,7 +184,7 @@ export function composeService(store: Store, config: ServiceConfig, version: str
   const routes = allRoutes(createReads(database, clock, streams.open), {
     lane,
     repairs: createRepairs(database, clock, newId, {
-      announceDue: (workspaceId) => notify(EVENTS_CHANNEL, workspaceId),
+      announceDue: () => notify(DUE_CHANNEL, ''),
       announceRepair: () => notify(REPAIRS_CHANNEL, ''),
     }),
     tests: delivery.tests,

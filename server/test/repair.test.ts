@@ -6,9 +6,20 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { decodeId, encodeId, type Uuid } from '../src/domain/ids.ts';
 import { listDeliveries } from '../src/store/delivery-lists.ts';
 import { createRepairRunner } from '../src/webhooks/repair-runner.ts';
+import { DUE_CHANNEL } from '../src/webhooks/spread.ts';
 import { type Json, openTestApp, type TestApp, type TestAppOptions } from './support/app.ts';
 import { hasPostgres } from './support/server-process.ts';
-import { addEndpoint, newId, openReceiver, until } from './support/webhook-fixtures.ts';
+import {
+  addEndpoint,
+  addEvents,
+  addWorkspace,
+  newId,
+  onEachDatabase,
+  openReceiver,
+  deliveriesOf as rowsOf,
+  startWorker,
+  until,
+} from './support/webhook-fixtures.ts';
 
 const databases = [
   { database: 'embedded' as const, available: true },
@@ -292,6 +303,25 @@ describe.each(databases)('repair, $database', ({ database, available }) => {
       expect(encodeId('delivery', found[0] as Uuid)).toMatch(/^dlv_/);
     },
   );
+});
+
+onEachDatabase('what was made due again', (database) => {
+  test('is sent as soon as it is told of, and not at the next look', async () => {
+    const workspaceId = await addWorkspace(database());
+    const receiver = await openReceiver();
+    const { id } = await addEndpoint(database(), workspaceId, { url: receiver.url });
+    await addEvents(database(), workspaceId, ['project.created']);
+    // A poll so seldom that only a notification can be the reason.
+    const worker = await startWorker(database(), { pollMs: 600_000 });
+    await worker.idle();
+    await until(async () => (await rowsOf(database(), id))[0]?.status === 'succeeded');
+    await database().query(
+      `update deliveries set status = 'pending', next_attempt_at = now(), completed_at = null where endpoint_id = $1`,
+      [id],
+    );
+    await database().notify(DUE_CHANNEL, '');
+    await until(() => receiver.received.length === 2);
+  });
 });
 
 /** Failed deliveries of as many events, all rows, made by the database itself. */

@@ -13,8 +13,8 @@ const COUNT_MS = 1_000;
 export interface Repairs {
   /** What a filter matches, as far as there is time to count; the same steps as the repair itself would take. */
   count(workspaceId: Uuid, repairId: Uuid, filter: RepairFilter): Promise<RepairProgress>;
-  /** Something of the workspace was made due. */
-  announceDue(workspaceId: Uuid): void;
+  /** Something was made due. */
+  announceDue(): void;
   /** A repair was asked for. */
   announceRepair(): void;
 }

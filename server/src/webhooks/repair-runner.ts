@@ -9,7 +9,7 @@ import type { Log } from '../store/log.ts';
 import { closedReason, takeStep } from '../store/repair-steps.ts';
 import { endStep, takeRepair } from '../store/webhook-repairs.ts';
 import { createBell } from './bell.ts';
-import { EVENTS_CHANNEL } from './spread.ts';
+import { DUE_CHANNEL } from './spread.ts';
 
 /** Told when a repair was asked for. */
 export const REPAIRS_CHANNEL = 'repairs';
@@ -67,7 +67,7 @@ export function createRepairRunner(options: RepairRunnerOptions): RepairRunner {
     if (repair === null) return false;
     try {
       const progress = await step(repair, token);
-      if (progress.changed > repair.changed) await database.notify(EVENTS_CHANNEL, repair.workspaceId);
+      if (progress.changed > repair.changed && repair.action !== 'cancel') await database.notify(DUE_CHANNEL, '');
     } catch (error) {
       if (!(error instanceof Overtaken)) throw error;
     }

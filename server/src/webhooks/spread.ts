@@ -7,6 +7,8 @@ import { fanOut } from '../store/fan-out.ts';
 
 /** The channel on which commits tell of new events: the ids of their workspaces with commas between, or nothing for "look at all". */
 export const EVENTS_CHANNEL = 'events';
+/** The channel on which it is told that deliveries were made due again: nothing is to be fanned out, but there is something to claim. */
+export const DUE_CHANNEL = 'due';
 /** Workspaces remembered from notifications; beyond it, all are looked at. */
 const MAX_NAMED_WORKSPACES = 1_000;
 /** Events that one pass fans out. */

@@ -10,7 +10,7 @@ import { createDeliver, type DeliverOptions } from './deliver.ts';
 import { createInFlight, type GoneEndpoint } from './in-flight.ts';
 import { createLoop, type Loop } from './loop.ts';
 import { SEND_TIMEOUT_MS } from './safe-fetch.ts';
-import { createSpread, EVENTS_CHANNEL } from './spread.ts';
+import { createSpread, DUE_CHANNEL, EVENTS_CHANNEL } from './spread.ts';
 
 /** Between two passes, so that what is committed or becomes free in quick succession is handled together. */
 const SPREAD_PAUSE_MS = 10;
@@ -90,7 +90,7 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWo
   });
   const caring = loop('care', () => care().then(() => false), 0, careMs);
   let running: Promise<unknown> | null = null;
-  let unlisten: (() => Promise<void>) | null = null;
+  const unlisten: (() => Promise<void>)[] = [];
 
   async function spreadOnce(): Promise<boolean> {
     // By the clock and not by silence: a lost notification is made up for even while others keep arriving.
@@ -111,10 +111,13 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWo
 
   return {
     async start() {
-      unlisten = await database.listen(EVENTS_CHANNEL, (payload) => {
-        spread.hear(payload);
-        spreading.ring();
-      });
+      unlisten.push(
+        await database.listen(EVENTS_CHANNEL, (payload) => {
+          spread.hear(payload);
+          spreading.ring();
+        }),
+        await database.listen(DUE_CHANNEL, () => claiming.ring()),
+      );
       running = Promise.all([spreading.run(), claiming.run(), caring.run()]);
     },
     wake,
@@ -123,8 +126,7 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWo
       for (const each of [spreading, claiming, caring]) each.ring();
       await running;
       await inFlight.drain(drainMs);
-      await unlisten?.();
-      unlisten = null;
+      for (const end of unlisten.splice(0)) await end();
       if (running === null) return;
       await retireWorker(database, owner, now()).catch((error: unknown) => {
         log.warn({ err: error }, 'webhooks under way could not be handed over; they are taken over later');

@@ -57,7 +57,7 @@ function deliveryRoutes({ lane, repairs }: Writes): Route[] {
       idempotent: true,
       async handle(request) {
         const answer = await submit(lane, replayDelivery(envelope(request, delivered), request.ids.id as Uuid));
-        if (!isRefusal(answer)) repairs.announceDue(request.caller.workspaceId);
+        if (!isRefusal(answer)) repairs.announceDue();
         return answer;
       },
     }),
