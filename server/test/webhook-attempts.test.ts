@@ -18,7 +18,7 @@ import { createSafeFetch, MAX_ANSWER_BYTES, type SafeFetchOptions } from '../src
 import { createAuthority, selfSigned } from './support/certificates.ts';
 import { addEndpoint, addEvents, addWorkspace, onEachDatabase, type Received, startWorker } from './support/webhook-fixtures.ts';
 
-const TIMEOUT_MS = 400;
+const TIMEOUT_MS = 1_000;
 const DAY_MS = 86_400_000;
 const authority = createAuthority();
 

@@ -167,7 +167,7 @@ onEachDatabase('webhooks', (database) => {
       const receiver = await openReceiver(answer);
       const { id } = await addEndpoint(database(), workspace, { url: receiver.url });
       await addEvents(database(), workspace, ['project.created']);
-      await (await startWorker(database(), { timeoutMs: 100 })).idle();
+      await (await startWorker(database(), { timeoutMs: 1_000 })).idle();
       expect(await deliveriesOf(database(), id)).toEqual([
         { status: 'pending', attempts: 1, log: [{ status_code: null, error, response_body: null }] },
       ]);
@@ -186,7 +186,7 @@ onEachDatabase('webhooks', (database) => {
         await addEndpoint(database(), workspace, { url: dripping.url }),
       ];
       await addEvents(database(), workspace, ['project.created']);
-      await (await startWorker(database(), { timeoutMs: 300 })).idle();
+      await (await startWorker(database(), { timeoutMs: 1_500 })).idle();
       const [cut, dripped] = [
         await deliveriesOf(database(), endpoints[0]?.id as Uuid),
         await deliveriesOf(database(), endpoints[1]?.id as Uuid),
