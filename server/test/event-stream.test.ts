@@ -53,7 +53,7 @@ async function read(url: string, key: string, query = '', headers: Record<string
 const seqs = (reader: Reader): number[] => reader.events.map(({ seq }) => seq);
 
 describe('a stream', () => {
-  test('begins with what is committed from now on, or after a seq, or after Last-Event-ID, and has no gap', async () => {
+  test('begins with what is committed from now on, or after a seq, or after Last-Event-ID, and has no gap (I-27)', async () => {
     const { app, url } = await listening();
     await bringMilestone(app, 'approved');
     const fromNow = await read(url, app.key);
@@ -129,7 +129,7 @@ describe('a stream', () => {
     expect([theirs.events, late.events]).toEqual([[], []]);
   });
 
-  test('carries no event after its key was revoked behind the back of every notification', async () => {
+  test('carries no event after its key was revoked behind the back of every notification (I-27)', async () => {
     const { app, url } = await listening();
     const { id, secret } = await app.ok('POST', '/v1/api_keys', { body: { name: 'short', scopes: ['events:read'] } });
     const reader = await read(url, secret);

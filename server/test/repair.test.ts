@@ -164,36 +164,39 @@ describe.each(databases)('repair, $database', ({ database, available }) => {
     expect(receiver.received.length).toBe(sent + 6);
   });
 
-  test.skipIf(!available)('recovery brings what failed and what was never sent, in order and once, and nothing that arrived', async () => {
-    const app = await openApp({ database });
-    const receiver = await openReceiver();
-    const endpoint = await addReceiving(app, receiver.url);
-    const first = await addProject(app, 'arrived');
-    await until(async () => (await deliveriesOf(app, endpoint, '&status=succeeded')).length === 1);
-    await app.ok('PATCH', `/v1/webhook_endpoints/${endpoint.id}`, { body: { status: 'disabled' } });
-    for (const name of ['missed 1', 'missed 2', 'missed 3']) await addProject(app, name);
-    const body = { action: 'recover', endpoint_id: endpoint.id, since: first.created_at };
-    const refused = await app.call('POST', '/v1/webhook_repairs', { body });
-    expect([refused.status, refused.body.code]).toEqual([409, 'endpoint_disabled']);
-    await app.ok('PATCH', `/v1/webhook_endpoints/${endpoint.id}`, { body: { status: 'enabled' } });
-    expect(await app.ok('POST', '/v1/webhook_repairs', { body: { ...body, dry_run: true } })).toMatchObject({ matched: 3, changed: 0 });
-    expect(await repair(app, body)).toMatchObject({ status: 'completed', matched: 3, changed: 3 });
-    await until(() => receiver.received.length === 4);
-    await addProject(app, 'later');
-    await until(() => receiver.received.length === 5);
-    const seen = receiver.received.map(({ headers }) => [Number(headers['tranche-seq']), headers['tranche-prev-seq'] ?? null]);
-    expect(seen.toSorted(([a], [b]) => Number(a) - Number(b)).slice(0, 4)).toEqual([
-      [1, null],
-      [2, '1'],
-      [3, '2'],
-      [4, '3'],
-    ]);
-    await until(async () => (await deliveriesOf(app, endpoint, '&status=succeeded')).length === 5);
-    expect(await repair(app, body)).toMatchObject({ matched: 0, changed: 0 });
-    await app.database.query(`update deliveries set status = 'failed' where event_seq = 2`);
-    expect(await repair(app, body)).toMatchObject({ matched: 1, changed: 1 });
-    await until(() => receiver.received.length === 6);
-  });
+  test.skipIf(!available)(
+    'recovery brings what failed and what was never sent, in order and once, and nothing that arrived (I-26)',
+    async () => {
+      const app = await openApp({ database });
+      const receiver = await openReceiver();
+      const endpoint = await addReceiving(app, receiver.url);
+      const first = await addProject(app, 'arrived');
+      await until(async () => (await deliveriesOf(app, endpoint, '&status=succeeded')).length === 1);
+      await app.ok('PATCH', `/v1/webhook_endpoints/${endpoint.id}`, { body: { status: 'disabled' } });
+      for (const name of ['missed 1', 'missed 2', 'missed 3']) await addProject(app, name);
+      const body = { action: 'recover', endpoint_id: endpoint.id, since: first.created_at };
+      const refused = await app.call('POST', '/v1/webhook_repairs', { body });
+      expect([refused.status, refused.body.code]).toEqual([409, 'endpoint_disabled']);
+      await app.ok('PATCH', `/v1/webhook_endpoints/${endpoint.id}`, { body: { status: 'enabled' } });
+      expect(await app.ok('POST', '/v1/webhook_repairs', { body: { ...body, dry_run: true } })).toMatchObject({ matched: 3, changed: 0 });
+      expect(await repair(app, body)).toMatchObject({ status: 'completed', matched: 3, changed: 3 });
+      await until(() => receiver.received.length === 4);
+      await addProject(app, 'later');
+      await until(() => receiver.received.length === 5);
+      const seen = receiver.received.map(({ headers }) => [Number(headers['tranche-seq']), headers['tranche-prev-seq'] ?? null]);
+      expect(seen.toSorted(([a], [b]) => Number(a) - Number(b)).slice(0, 4)).toEqual([
+        [1, null],
+        [2, '1'],
+        [3, '2'],
+        [4, '3'],
+      ]);
+      await until(async () => (await deliveriesOf(app, endpoint, '&status=succeeded')).length === 5);
+      expect(await repair(app, body)).toMatchObject({ matched: 0, changed: 0 });
+      await app.database.query(`update deliveries set status = 'failed' where event_seq = 2`);
+      expect(await repair(app, body)).toMatchObject({ matched: 1, changed: 1 });
+      await until(() => receiver.received.length === 6);
+    },
+  );
 
   test.skipIf(!available)('what is pending is cancelled, one or all, and is sent again only when asked for', async () => {
     const app = await openApp({ database });
@@ -218,7 +221,7 @@ describe.each(databases)('repair, $database', ({ database, available }) => {
   });
 
   test.skipIf(!available)(
-    'a hundred thousand deliveries are replayed step by step, across a restart, each once; the request answers at once',
+    'a hundred thousand deliveries are replayed step by step, across a restart, each once; the request answers at once (I-26)',
     async () => {
       const app = await openApp({ database, deliver: false });
       const count = database === 'embedded' ? 20_000 : 100_000;
