@@ -197,7 +197,8 @@ export interface Claim {
 export async function claimDue(database: Database, options: ClaimOptions): Promise<Claim> {
   const { grants, leaseMs, owner, now, phase = 0 } = options;
   if (grants.length === 0) return { deliveries: [], missed: 0 };
-  return database.transaction(async (transaction) => {
+  const leaseToken = options.newToken();
+  const claiming = await database.transaction(async (transaction) => {
     const locking = lockFlows(transaction, grants, 'skip');
     const relaxing = transaction.query(`select set_config('synchronous_commit', 'off', true), ${QUEUE_PLANS}`);
     const [locked] = await Promise.all([locking, relaxing]);
@@ -212,14 +213,16 @@ export async function claimDue(database: Database, options: ClaimOptions): Promi
       return [grantedRow(endpoint, healthAtClaim(endpoint.flow.health), room - taken.length, now)];
     });
     const missed = byEndpoint.size - locked.length;
-    if (granted.length === 0) return { deliveries: [], missed };
-    const leaseToken = options.newToken();
+    if (granted.length === 0) return { rows: Promise.resolve([]), missed };
     const leaseEnds = new Date(now.getTime() + leaseMs);
     const turns = [heads.map((head) => head.workspaceId), heads.map((head) => head.id)];
     const parameters = [JSON.stringify(granted), now, leaseEnds, leaseToken, phase % REPEAT_EVERY, ...turns, owner];
-    const rows = await transaction.query<ClaimedRow>(claimText, parameters);
-    return { deliveries: rows.map((row) => readClaimed(row, leaseToken)), missed };
+    // Not awaited, so that COMMIT travels with it; its failure fails the whole.
+    const rows = transaction.query<ClaimedRow>(claimText, parameters);
+    rows.catch(() => undefined);
+    return { rows, missed };
   });
+  return { deliveries: (await claiming.rows).map((row) => readClaimed(row, leaseToken)), missed: claiming.missed };
 }
 
 function grantedRow(endpoint: FlowingEndpoint, health: EndpointHealth, room: number, now: Date): Record<string, unknown> {

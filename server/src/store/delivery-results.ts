@@ -108,7 +108,7 @@ const recordText = `
  */
 export async function recordResults(database: Database, results: readonly DeliveryResult[], random: () => number): Promise<Recorded> {
   if (results.length === 0) return { written: 0, givenUp: [] };
-  return database.transaction(async (transaction) => {
+  const recording = await database.transaction(async (transaction) => {
     const locking = lockFlows(transaction, results, 'wait');
     const [endpoints] = await Promise.all([locking, transaction.query(`select ${QUEUE_PLANS}`)]);
     const byEndpoint = Map.groupBy(results, (result) => result.endpointId);
@@ -123,9 +123,12 @@ export async function recordResults(database: Database, results: readonly Delive
     // In the order of their ids, as everybody writes deliveries who writes several: so nobody waits in a circle.
     const inOrder = results.toSorted((a, b) => (a.deliveryId < b.deliveryId ? -1 : 1));
     const parameters = [JSON.stringify(inOrder.map(toRow)), JSON.stringify(flows)];
-    const rows = await transaction.query<{ written: number }>(recordText, parameters);
-    return { written: rows[0]?.written ?? 0, givenUp };
+    // Not awaited, so that COMMIT travels with it; its failure fails the whole.
+    const rows = transaction.query<{ written: number }>(recordText, parameters);
+    rows.catch(() => undefined);
+    return { rows, givenUp };
   });
+  return { written: (await recording.rows)[0]?.written ?? 0, givenUp: recording.givenUp };
 }
 
 const keyOf = ({ flow }: FlowingEndpoint): EndpointKey => ({ workspaceId: flow.workspaceId, endpointId: flow.endpointId });

@@ -63,11 +63,11 @@ export async function fanOut(database: Database, { workspaceIds, limit, newId, n
     // What a crash of the database loses of it is fanned out again; nobody has to wait for the disk.
     transaction.query(`select set_config('synchronous_commit', 'off', true)`).catch(() => undefined);
     const locked = await lockCursors(transaction, behind);
-    const events = await readEvents(transaction, locked, quota);
-    // Read after the events: an endpoint that was committed before an event is then certainly seen.
-    const subscribers = await readSubscribers(transaction, locked);
+    // Sent together and run in this order: an endpoint that was committed before an event is then certainly seen.
+    const [events, subscribers] = await Promise.all([readEvents(transaction, locked, quota), readSubscribers(transaction, locked)]);
     const plan = match(events, subscribers, newId, now);
-    await write(transaction, plan);
+    // Not awaited, so that COMMIT travels with it; its failure fails the whole.
+    write(transaction, plan).catch(() => undefined);
     const counts = Map.groupBy(events, (event) => event.workspace_id);
     const finished = locked.filter((id) => !plan.isFull && (counts.get(id)?.length ?? 0) < quota);
     return {

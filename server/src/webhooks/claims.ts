@@ -28,10 +28,21 @@ export interface ClaimsOptions {
   readonly owner: Uuid;
   readonly now: () => Date;
   readonly newId: () => Uuid;
+  /** Once aborted, nothing more is claimed. */
+  readonly signal: AbortSignal;
 }
 
 /** Returns a pass, which tells whether to go on at once. */
-export function createClaims({ database, inFlight, concurrency, leaseMs, owner, now, newId }: ClaimsOptions): () => Promise<boolean> {
+export function createClaims({
+  database,
+  inFlight,
+  concurrency,
+  leaseMs,
+  owner,
+  now,
+  newId,
+  signal,
+}: ClaimsOptions): () => Promise<boolean> {
   const lookedUpTo = new Map<Uuid, Uuid>();
   let phase = 0;
   let firstOrdered = 0;
@@ -90,7 +101,7 @@ export function createClaims({ database, inFlight, concurrency, leaseMs, owner, 
     phase += 1;
     // Between counting what was answered and the claim no result may be written, or it would count twice.
     const { deliveries, missed } = await inFlight.whileNothingIsWritten(() => {
-      const grants = grantsFor(open, heads, time);
+      const grants = signal.aborted ? [] : grantsFor(open, heads, time);
       return claimDue(database, { grants, leaseMs, owner, now: time, newToken: newId, phase });
     });
     inFlight.launch(deliveries);

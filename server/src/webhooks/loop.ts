@@ -13,6 +13,8 @@ export interface LoopOptions {
   readonly name: string;
   /** Returns whether to go on at once. */
   readonly pass: () => Promise<boolean>;
+  /** Whether all that earlier passes began has ended. Only a pass that begins so can tell that there is nothing to do. */
+  readonly isQuiet?: () => boolean;
   /** Between two passes, so that what comes in quick succession is handled together. */
   readonly pauseMs: number;
   readonly pollMs: number;
@@ -40,7 +42,7 @@ interface Waiter {
   reject(error: Error): void;
 }
 
-export function createLoop({ name, pass, pauseMs, pollMs, errorPauseMs, now, log, signal }: LoopOptions): Loop {
+export function createLoop({ name, pass, isQuiet = () => true, pauseMs, pollMs, errorPauseMs, now, log, signal }: LoopOptions): Loop {
   const bell = createBell();
   let waiters: Waiter[] = [];
   let lastRunAt: Date | null = null;
@@ -49,8 +51,8 @@ export function createLoop({ name, pass, pauseMs, pollMs, errorPauseMs, now, log
   let failures = 0;
 
   async function once(): Promise<boolean> {
-    const waiting = waiters;
-    waiters = [];
+    const waiting = isQuiet() ? waiters : [];
+    if (waiting.length > 0) waiters = [];
     try {
       const isBusy = await pass();
       lastRunAt = now();

@@ -74,13 +74,13 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWo
   const deliver = createDeliver(options);
   const onRoom = (): void => claiming.ring();
   const inFlight = createInFlight({ database, deliver, disableEndpoint, now, random, log, pauseMs: errorPauseMs, onRoom });
-  const loop = (name: string, pass: () => Promise<boolean>, pauseMs: number, restMs: number): Loop =>
-    createLoop({ name, pass, pauseMs, pollMs: restMs, errorPauseMs, now, log, signal: stopping.signal });
+  const loop = (name: string, pass: () => Promise<boolean>, pauseMs: number, restMs: number, isQuiet = () => true): Loop =>
+    createLoop({ name, pass, isQuiet, pauseMs, pollMs: restMs, errorPauseMs, now, log, signal: stopping.signal });
 
   let lookedAtAllAt = uptimeMs();
   const spreading = loop('fan-out', spreadOnce, SPREAD_PAUSE_MS, pollMs);
-  const claims = createClaims({ database, inFlight, concurrency, leaseMs, owner, now, newId });
-  const claiming = loop('claim', claims, CLAIM_PAUSE_MS, pollMs);
+  const claims = createClaims({ database, inFlight, concurrency, leaseMs, owner, now, newId, signal: stopping.signal });
+  const claiming = loop('claim', claims, CLAIM_PAUSE_MS, pollMs, () => inFlight.size === 0);
   const care = createCare({
     ...{ database, owner, leaseMs, now, uptimeMs, random, log, onDatabaseTime },
     // The embedded database has one process, so nobody needs a sign of its life.
@@ -136,10 +136,8 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWo
       for (;;) {
         spread.lookAtAll();
         await spreading.settled();
-        // What was under way may have kept the next one waiting: only a look that began after it says that nothing is due.
-        const wasEmpty = inFlight.size === 0;
         await claiming.settled();
-        if (wasEmpty && inFlight.size === 0) return;
+        if (inFlight.size === 0) return;
       }
     },
     status: () => ({

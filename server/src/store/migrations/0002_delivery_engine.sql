@@ -58,7 +58,7 @@ create index deliveries_in_order on deliveries (workspace_id, endpoint_id, order
 -- What is under way, in all processes: small, and all there is to look at for leases that ended.
 create index deliveries_leased on deliveries (next_attempt_at) where status = 'pending' and lease_token is not null;
 -- A queue leaves dead rows at the front of its indexes; they are cleaned away long before a fifth of the table is dead.
-alter table deliveries set (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0,
+alter table deliveries set (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 5000,
   autovacuum_analyze_scale_factor = 0.05, autovacuum_analyze_threshold = 5000);
 
 -- How much goes to an endpoint now, and whether anything does: the caps' counters and the circuit breaker, one row per endpoint, shared by
