@@ -12,7 +12,7 @@ import { promisify } from 'node:util';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { blocksOf, type CurlRequest, requestsOf } from './support/readme-story.ts';
-import { dataDirectory, type Json, someKey, startServer } from './support/server-process.ts';
+import { dataDirectory, type Json, someKey, startServer, tranche } from './support/server-process.ts';
 import { openReceiver, type Received, until } from './support/webhook-fixtures.ts';
 
 const guide = readFileSync(fileURLToPath(new URL('../../docs/guides/webhooks.md', import.meta.url)), 'utf8');
@@ -185,10 +185,10 @@ describe('the other pieces of the guide', () => {
     ]);
     const blocks = blocksOf(guide).filter(({ language }) => language === 'sh');
     // Nothing is sent to strangers from here. -N only has curl print at once, which fetch does by itself.
-    const [register, replay, repairs, stream] = blocks.map(({ text }) => (): CurlRequest[] => {
+    const [register, replay, repairs, stream, tryOut] = blocks.map(({ text }) => (): CurlRequest[] => {
       const script = text.replace('curl -N', 'curl').replace('https://example.com', 'http://127.0.0.1:9');
       return requestsOf(script, variables, (shown) => shown);
-    }) as [Script, Script, Script, Script];
+    }) as [Script, Script, Script, Script, Script];
     const play = async (script: Script): Promise<Json[]> =>
       Promise.all(
         script().map(async ({ url, method, headers, body }) => {
@@ -211,6 +211,10 @@ describe('the other pieces of the guide', () => {
       { action: 'replay', dry_run: true, matched: 0 },
       { action: 'recover', endpoint_id: endpoint.id },
     ]);
+
+    const [tested, diagnosed] = await play(tryOut);
+    expect(tested).toMatchObject({ object: 'webhook_test', endpoint_id: endpoint.id });
+    expect(diagnosed).toMatchObject({ verdict: 'connection_failed' });
 
     const [streamed] = stream() as [CurlRequest];
     const ending = new AbortController();
@@ -268,8 +272,29 @@ describe('the other pieces of the guide', () => {
     expect((await server.stop()).code).toBe(0);
   }, 60_000);
 
+  test('the commands for the terminal forward what is made to happen to a receiver, signed', async () => {
+    const key = someKey();
+    const server = await startServer({ DATA_DIR: await dataDirectory(), TRANCHE_API_KEY: key });
+    const receiver = await openReceiver();
+    const variables = { TRANCHE_URL: server.url, TRANCHE_API_KEY: key };
+    const script = blocksOf(guide).find(({ language }) => language === 'bash')?.text ?? '';
+    const [listen = [], trigger = []] = script
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.replace('npm run tranche -- ', '').replace('http://localhost:3000/hook', receiver.url).split(' '));
+    // It goes on until it is stopped, which the end of this test does.
+    void tranche(listen, variables);
+    // What happens before it listens is not forwarded, so events are made until one arrives.
+    for (let tries = 0; tries < 20 && receiver.received.length === 0; tries += 1)
+      expect(await tranche(trigger, variables)).toMatchObject({ code: 0 });
+    await until(() => receiver.received.some(({ body }) => body.includes('"payment.released"')));
+    const [first] = receiver.received as [Received];
+    expect(first.headers['webhook-signature']).toMatch(/^v1,/);
+    expect((await server.stop()).code).toBe(0);
+  }, 90_000);
+
   test('every block of code on the page is one of those that are run here', () => {
     const marks = blocksOf(guide).map(({ language }) => language);
-    expect(marks.sort()).toEqual(['go', 'python', 'sh', 'sh', 'sh', 'sh', 'ts', 'ts', 'ts']);
+    expect(marks.sort()).toEqual(['bash', 'go', 'python', 'sh', 'sh', 'sh', 'sh', 'sh', 'ts', 'ts', 'ts']);
   });
 });
