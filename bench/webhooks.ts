@@ -90,7 +90,7 @@ figures are medians of ${rounds} rounds.
 - **bare**: a loop around \`undici\` that POSTs the same signed bodies to the same receiver, ${CONCURRENCY} at once. No database, no record, no retries;
   signed beforehand.
 - **tranche**: from the commit of the events to the receiver's last 200, with fan-out, claims, signatures and the record of every attempt;
-  \`WEBHOOK_CONCURRENCY=${CONCURRENCY}\`. Of these one endpoint is given three quarters at most, so that there is always room for another.
+  \`WEBHOOK_CONCURRENCY=${CONCURRENCY}\`. Of these one endpoint is given seven eighths at most, so that there is always room for another.
 
 ${machine.join('\n')}
 - PostgreSQL's own defaults (durable: \`fsync\` and \`synchronous_commit\` on) but for ${settings.join(', ')}

@@ -2,7 +2,7 @@
 // Pure; knows no database and no delivery.
 
 /** What of the places endpoints share; the rest is kept for endpoints that have nothing under way, each taking one. */
-const SHARED_SHARE = 0.75;
+const SHARED_SHARE = 7 / 8;
 
 export interface Asking {
   /** Attempts that this worker has under way to it. */
