@@ -4,11 +4,12 @@
 import type { EventType } from './event.ts';
 import type { Uuid } from './ids.ts';
 
+/** What is over becomes pending again only because somebody asked for it. */
 export const deliveryMoves = {
   pending: ['succeeded', 'failed', 'cancelled'],
-  succeeded: [],
-  failed: [],
-  cancelled: [],
+  succeeded: ['pending'],
+  failed: ['pending'],
+  cancelled: ['pending'],
 } as const satisfies Record<string, readonly string[]>;
 
 export type DeliveryStatus = keyof typeof deliveryMoves;
