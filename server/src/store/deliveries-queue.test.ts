@@ -149,6 +149,14 @@ onEachDatabase('the queue of deliveries', (given, kind) => {
       const again = one(await claim({ now: at(1) }));
       expect(again).toMatchObject({ workspaceId: workspace, id: first.id, attempts: 0 });
       expect(again.leaseToken).not.toBe(first.leaseToken);
+      // What ends its process every time is not due a fourth time: it is lost, for the care of the worker to record.
+      await releaseLeases(database, at(2));
+      const third = one(await claim({ now: at(2) }));
+      await releaseLeases(database, at(3));
+      expect(await claim({ now: at(3) })).toEqual([]);
+      expect(await findLostLeases(database, { now: at(3), leaseMs: LEASE_MS, deadAfterMs: null })).toMatchObject([
+        { deliveryId: first.id, leaseToken: third.leaseToken, lostBefore: 2 },
+      ]);
     });
 
     test('takes no more than it is granted, and of one endpoint no more than its cap, over all claims together (I-22)', async () => {

@@ -126,15 +126,25 @@ export async function retireWorker(database: Database, workerId: Uuid, now: Date
   return released;
 }
 
+/** Leases that an attempt may lose. One more and it counts as failed: what ends its process every time is not sent for ever. */
+export const MAX_LOST_LEASES = 2;
+
 /**
  * Makes every claimed delivery due again, at the start of a process that has the database to itself: whoever claimed them is gone, and
- * their leases need not be waited for. Through the index deliveries_leased; flows by primary key.
+ * their leases need not be waited for. A delivery that has lost too many keeps its lease, which is over: it is looked at like any other lost
+ * one. Through the index deliveries_leased; flows by primary key.
  */
 export async function releaseLeases(database: Queryable, now: Date): Promise<number> {
   const rows = await database.query(
     `with released as (
-       update deliveries set next_attempt_at = $1, lease_token = null, lease_owner = null, lost_leases = lost_leases + 1
-       where status = 'pending' and lease_token is not null returning 1
+       update deliveries set lost_leases = lost_leases + 1, lease_token = null, lease_owner = null, asked = null,
+         status = case when asked = 'cancel' then 'cancelled' else status end,
+         next_attempt_at = case when asked is distinct from 'cancel' then $1::timestamptz(3) end,
+         completed_at = case when asked = 'cancel' then $1::timestamptz(3) end
+       where status = 'pending' and lease_token is not null and lost_leases < ${MAX_LOST_LEASES} returning 1
+     ), ended as (
+       update deliveries set next_attempt_at = $1
+       where status = 'pending' and lease_token is not null and lost_leases >= ${MAX_LOST_LEASES}
      ), flowed as (update webhook_flows set in_flight = 0 where in_flight <> 0)
      select * from released`,
     [now],

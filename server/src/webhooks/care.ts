@@ -5,11 +5,9 @@ import type { Uuid } from '../domain/ids.ts';
 import type { Database } from '../store/database.ts';
 import { recordResults } from '../store/delivery-results.ts';
 import type { Log } from '../store/log.ts';
-import { beat, findLostLeases, type LostLease, recountInFlight, releaseLostLeases } from '../store/lost-leases.ts';
+import { beat, findLostLeases, type LostLease, MAX_LOST_LEASES, recountInFlight, releaseLostLeases } from '../store/lost-leases.ts';
 import { unsentResult } from './unsent.ts';
 
-/** After so many lost leases of one attempt it counts as failed: what ends its process every time is not sent for ever. */
-export const MAX_LOST_LEASES = 3;
 /** Every so many passes the counters are compared with what is there. */
 const RECOUNT_EVERY = 5;
 
@@ -54,8 +52,8 @@ export function createCare(options: CareOptions): () => Promise<void> {
     const time = now();
     const lost = (await findLostLeases(database, { now: time, leaseMs, deadAfterMs })).filter(({ deliveryId }) => !holds(deliveryId));
     if (lost.length === 0) return;
-    const isHopeless = ({ lostBefore }: LostLease): boolean => lostBefore + 1 >= MAX_LOST_LEASES;
-    const said = `nothing came of ${MAX_LOST_LEASES} tries: each time the process that was to send it ended, or lost the database`;
+    const isHopeless = ({ lostBefore }: LostLease): boolean => lostBefore >= MAX_LOST_LEASES;
+    const said = `nothing came of ${MAX_LOST_LEASES + 1} tries: each time the process that was to send it ended, or lost the database`;
     const hopeless = lost
       .filter(isHopeless)
       .map(({ workspaceId, endpointId, deliveryId, leaseToken, tries }) =>
