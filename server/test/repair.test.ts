@@ -97,7 +97,8 @@ describe.each(databases)('repair, $database', ({ database, available }) => {
       const held: ServerResponse[] = [];
       const receiver = await openReceiver((response) => void held.push(response));
       const endpoint = await addReceiving(app, receiver.url);
-      const answer = (status: number): unknown => held.shift()?.writeHead(status).end();
+      // By itself the next attempt would be an hour away.
+      const answer = (status: number): unknown => held.shift()?.writeHead(status, { 'retry-after': '3600' }).end();
       const next = async (): Promise<Json> => {
         await addProject(app);
         await until(() => held.length === 1);
@@ -229,7 +230,9 @@ describe.each(databases)('repair, $database', ({ database, available }) => {
       await addProject(app);
       await fillWithFailed(app, decodeId('webhook_endpoint', endpoint.id) as Uuid, count);
       const began = performance.now();
-      const { id } = await app.ok('POST', '/v1/webhook_repairs', { body: { action: 'replay', endpoint_id: endpoint.id } });
+      const { id } = await app.ok('POST', '/v1/webhook_repairs', {
+        body: { action: 'replay', endpoint_id: endpoint.id, statuses: ['failed', 'pending'] },
+      });
       expect(performance.now() - began).toBeLessThan(1_000);
       const options = { database: app.database, now: () => new Date(), newId, log: app.service.app.log as never, restShare: 0 };
       const read = (): Promise<Json> => app.ok('GET', `/v1/webhook_repairs/${id}`);
@@ -325,6 +328,32 @@ onEachDatabase('what was made due again', (database) => {
     await database().notify(DUE_CHANNEL, '');
     await until(() => receiver.received.length === 2);
   });
+});
+
+test('a step that was overtaken by a stop changes nothing', async () => {
+  const app = await openApp({ deliver: false });
+  const endpoint = await app.ok('POST', '/v1/webhook_endpoints', { body: { url: 'http://127.0.0.1:9/' } });
+  await addProject(app);
+  await fillWithFailed(app, decodeId('webhook_endpoint', endpoint.id) as Uuid, 10);
+  const { id } = await app.ok('POST', '/v1/webhook_repairs', { body: { action: 'replay', endpoint_id: endpoint.id } });
+  let steps = 0;
+  // The stop arrives after the step was taken on and before it is carried out.
+  const database = new Proxy(app.database, {
+    get(target, name) {
+      if (name !== 'transaction') return Reflect.get(target, name).bind(target);
+      return async (work: Parameters<typeof target.transaction>[0]) => {
+        await app.ok('POST', `/v1/webhook_repairs/${id}/stop`);
+        return target.transaction(work).finally(() => (steps += 1));
+      };
+    },
+  });
+  const runner = createRepairRunner({ database, now: () => new Date(), newId, log: app.service.app.log as never });
+  await runner.start();
+  await until(() => steps === 1);
+  await runner.stop();
+  const [row] = await app.database.query<{ failed: number }>(`select count(*)::integer as failed from deliveries where status = 'failed'`);
+  expect(row?.failed).toBe(10);
+  expect(await app.ok('GET', `/v1/webhook_repairs/${id}`)).toMatchObject({ status: 'stopped', matched: 0, changed: 0 });
 });
 
 /** Failed deliveries of as many events, all rows, made by the database itself. */
