@@ -8,33 +8,41 @@ import { type Logger, pino } from 'pino';
 import { createKeyCache } from './accounts/key-cache.ts';
 import { createKeyUses } from './accounts/key-uses.ts';
 import { createRateLimit } from './accounts/rate-limit.ts';
-import { ownEnvelope } from './commands/command.ts';
 import { type Committed, createLanes, type Lane } from './commands/lane.ts';
-import { disableGoneEndpoint } from './commands/update-webhook-endpoint.ts';
+import { composeDelivery, type Delivery, type DeliveryConfig } from './compose-delivery.ts';
 import { type Config, ConfigurationError, databaseOptions, webhookNetwork } from './config.ts';
 import { makeKeySecret } from './domain/api-key.ts';
 import { createIdGenerator } from './domain/ids.ts';
-import type { WebhookEndpoint } from './domain/webhook-endpoint.ts';
 import codeSamples from './http/code-samples.json' with { type: 'json' };
+import { createEventStreams } from './http/event-streams.ts';
 import { buildOpenApi } from './http/openapi.ts';
 import { createReads } from './http/reads.ts';
+import { createRepairs } from './http/repairs.ts';
 import { allRoutes } from './http/routes/all.ts';
 import { buildServer } from './http/server.ts';
+import { registerWellKnown } from './http/well-known.ts';
 import { createAnnouncer, KEYS_CHANNEL } from './operations/announcer.ts';
-import { startMaintenance } from './operations/maintenance.ts';
+import type { Operating } from './operations/operating.ts';
 import { createOperations, type Operations } from './operations/operations.ts';
 import { webhookPayloads } from './schemas/webhook-payloads.ts';
 import { findKeysByHash, touchKeys } from './store/api-keys.ts';
 import { type Cipher, checkEncryptionKey, createCipher, loadEncryptionKey } from './store/cipher.ts';
 import type { Database } from './store/database.ts';
-import { releaseLeases } from './store/deliveries-queue.ts';
+import { listEvents } from './store/events.ts';
+import { findLastSeqs } from './store/heads.ts';
+import { findIdempotencyRecords } from './store/idempotency.ts';
 import { readMigrations } from './store/migrations.ts';
 import { openDatabase } from './store/open.ts';
 import { takeLease } from './store/rate-leases.ts';
-import type { GoneEndpoint } from './webhooks/in-flight.ts';
-import { createSafeFetch } from './webhooks/safe-fetch.ts';
-import { makeSigningSecret } from './webhooks/sign.ts';
-import { createDeliveryWorker, type DeliveryWorker } from './webhooks/worker.ts';
+import { loadKeyValidity } from './store/records.ts';
+import { findWebhookEndpoints } from './store/webhook-endpoints.ts';
+import { refuseReceiver } from './webhooks/receiver-url.ts';
+import { REPAIRS_CHANNEL } from './webhooks/repair-runner.ts';
+import { SEND_TIMEOUT_MS } from './webhooks/safe-fetch.ts';
+import { createSeals } from './webhooks/seals.ts';
+import { makeSigningKey, makeSigningSecret } from './webhooks/sign.ts';
+import { DUE_CHANNEL, EVENTS_CHANNEL } from './webhooks/spread.ts';
+import type { DeliveryWorker } from './webhooks/worker.ts';
 
 const clock = (): Date => new Date();
 const random = (bytes: Uint8Array): void => {
@@ -60,6 +68,8 @@ export interface Store {
   readonly applied: readonly string[];
   /** Called after each commit, before its commands are answered; a serving process adds its own cache here. */
   readonly onCommitted: ((committed: Committed) => void)[];
+  /** Called after each commit, to count it. */
+  readonly onBatch: ((commands: number, durationMs: number) => void)[];
   close(): Promise<void>;
 }
 
@@ -102,6 +112,7 @@ export function assembleStore(
     log.warn({ err: error }, 'a notification could not be sent; others will notice by themselves'),
   );
   const onCommitted: Store['onCommitted'] = [announcer.announce];
+  const onBatch: Store['onBatch'] = [];
   const lane = createLanes(database.kind === 'pglite' ? 1 : config.LANES, {
     database,
     clock,
@@ -110,12 +121,16 @@ export function assembleStore(
     onCommitted: (committed) => {
       for (const listener of onCommitted) listener(committed);
     },
+    onBatch: (commands, durationMs) => {
+      for (const listener of onBatch) listener(commands, durationMs);
+    },
   });
   return {
     database,
     cipher,
     lane,
     onCommitted,
+    onBatch,
     applied,
     operations: createOperations({ database, lane, clock, random }),
     async close() {
@@ -129,16 +144,14 @@ export function assembleStore(
 export interface Service {
   readonly app: FastifyInstance;
   readonly worker: DeliveryWorker;
+  readonly operating: Operating;
   /** Begins to listen for notifications, to deliver and to prune. */
   start(): Promise<void>;
   /** Finishes what was accepted, then lets go of everything. */
   stop(): Promise<void>;
 }
 
-/** The worker looks for work every second; silence for this long means that nobody delivers. */
-const MAX_WORKER_SILENCE_MS = 60_000;
-
-export type ServiceConfig = Pick<Config, 'RATE_LIMIT_PER_MINUTE' | 'WEBHOOK_CONCURRENCY' | 'WEBHOOK_NETWORK' | 'HOST'>;
+export type ServiceConfig = Pick<Config, 'RATE_LIMIT_PER_MINUTE'> & DeliveryConfig;
 
 export function composeService(store: Store, config: ServiceConfig, version: string, log: Logger): Service {
   const { database, cipher, lane } = store;
@@ -156,27 +169,35 @@ export function composeService(store: Store, config: ServiceConfig, version: str
     for (const key of committed.keys) keys.invalidate(key.workspaceId, key.id);
   });
 
-  const outbound = createSafeFetch({ policy: webhookNetwork(config) });
-  const worker = createDeliveryWorker({
-    database,
-    cipher,
-    send: outbound.send,
-    disableEndpoint: (gone) => disableEndpoint(lane, gone),
-    now: clock,
-    random: Math.random,
-    newId,
-    version,
-    log,
-    concurrency: config.WEBHOOK_CONCURRENCY,
-  });
+  const delivery = composeDelivery({ store, config, version, log, clock, newId });
+  const { operating } = delivery;
 
-  const routes = allRoutes(createReads(database, clock), {
+  const streams = createEventStreams({
+    listEvents: (...place) => listEvents(database, ...place),
+    findLastSeqs: (workspaceIds) => findLastSeqs(database, workspaceIds),
+    findKeys: (named) => loadKeyValidity(database, named),
+    now: Date.now,
+    log,
+  });
+  const seals = createSeals(cipher);
+  const notify = (channel: string, payload: string): void =>
+    void database.notify(channel, payload).catch((error) => log.warn({ err: error }, 'a notification could not be sent'));
+  const routes = allRoutes(createReads(database, clock, streams.open), {
     lane,
+    repairs: createRepairs(database, clock, newId, {
+      announceDue: () => notify(DUE_CHANNEL, ''),
+      announceRepair: () => notify(REPAIRS_CHANNEL, ''),
+    }),
+    tests: delivery.tests,
+    hasAnswer: async (workspaceId, key) => (await findIdempotencyRecords(database, [{ workspaceId, key }])).length > 0,
     clock,
     newId,
     makeKeySecret: () => makeKeySecret(random),
     makeSigningSecret: () => makeSigningSecret(random),
-    sealSigningSecret: (secret, endpointId) => cipher.seal(secret, endpointId),
+    sealSigningSecret: seals.sealSecret,
+    makeSigningKey: (endpointId) => seals.sealKey(makeSigningKey(random), endpointId),
+    sealHeader: seals.sealHeader,
+    refuseReceiver: (url) => refuseReceiver(url, webhookNetwork(config)),
   });
   const app = buildServer({
     routes,
@@ -186,36 +207,51 @@ export function composeService(store: Store, config: ServiceConfig, version: str
     uses,
     now: Date.now,
     log,
-    unreadyReason: () => unreadyReason(database, worker),
+    unreadyReason: operating.unreadyReason,
+    degradedReason: operating.degradedReason,
+    answerMetrics: operating.answerMetrics,
+    meterOf: operating.meterOf,
   });
+
+  registerWellKnown(app, { findEndpoints: (ids) => findWebhookEndpoints(database, ids), clock });
 
   const endings: (() => Promise<void>)[] = [];
   return {
     app,
-    worker,
+    worker: delivery.worker,
+    operating,
     async start() {
       endings.push(
         await database.listen(KEYS_CHANNEL, (payload) => {
           const [workspaceId, keyId] = payload.split(':');
           if (workspaceId !== undefined && keyId !== undefined) keys.invalidate(workspaceId, keyId);
+          streams.hearKey();
         }),
+        await database.listen(EVENTS_CHANNEL, streams.hear),
         uses.start(),
-        startMaintenance(database, clock, log),
       );
-      // The embedded database has one process: what an earlier one had claimed when it was killed is due at once.
-      if (database.kind === 'pglite') await releaseLeases(database, clock());
-      await worker.start();
+      await delivery.start();
     },
     async stop() {
+      // First, since the server waits for every answer to end, and theirs would not.
+      await streams.close();
       await closeServer(app, lane);
-      // Before the lane: a receiver that answers 410 while deliveries drain is disabled by a command.
-      await worker.stop();
+      await delivery.stop();
       await lane.close();
       for (const end of endings) await end();
-      await outbound.close();
+      await delivery.close();
       await store.close();
     },
   };
+}
+
+/** Attempts under way are waited for until they must have ended, since nobody waits for a worker's place. */
+const WORKER_DRAIN_MS = SEND_TIMEOUT_MS + 2_000;
+
+/** What a worker runs: delivery by itself, without an API. */
+export function composeWorker(store: Store, config: DeliveryConfig, version: string, log: Logger, onHang: () => void): Delivery {
+  const worksAlways = { ...config, WEBHOOK_WORKER: true };
+  return composeDelivery({ store, config: worksAlways, version, log, clock, newId, drainMs: WORKER_DRAIN_MS, onHang });
 }
 
 /** How long a stop waits for requests that have begun to arrive. With what follows it stays below the 10 s that container platforms allow. */
@@ -228,20 +264,4 @@ async function closeServer(app: FastifyInstance, lane: Lane): Promise<void> {
     void lane.close().then(() => setImmediate(() => app.server.closeAllConnections()));
   }, REQUESTS_TIMEOUT_MS);
   await app.close().finally(() => clearTimeout(late));
-}
-
-async function disableEndpoint(lane: Lane, { workspaceId, endpointId, url, reason }: GoneEndpoint): Promise<void> {
-  const envelope = ownEnvelope<WebhookEndpoint>(workspaceId, () => ({ status: 200, headers: {}, body: '' }));
-  const outcome = await lane.submit(disableGoneEndpoint(envelope, endpointId, url, reason));
-  // Deleted meanwhile is as good as disabled.
-  if ('code' in outcome && outcome.code !== 'not_found') throw new Error(`endpoint not disabled: ${outcome.detail}`);
-}
-
-async function unreadyReason(database: Database, worker: DeliveryWorker): Promise<string | null> {
-  const rows = await database.query<{ read_only: string }>(`select current_setting('transaction_read_only') as read_only`);
-  if (rows[0]?.read_only !== 'off') return 'the database takes no writes';
-  const { lastRunAt, lastError } = worker.status();
-  if (lastRunAt === null || Date.now() - lastRunAt.getTime() > MAX_WORKER_SILENCE_MS)
-    return `webhooks are not being sent (${lastError ?? 'the worker has not begun'})`;
-  return null;
 }

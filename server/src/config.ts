@@ -62,9 +62,37 @@ export const settings = {
   RATE_LIMIT_PER_MINUTE: setting(integer(1, 100_000_000), '1000', 'Requests per minute and API key, over all processes together.'),
   WEBHOOK_NETWORK: optional(
     z.enum(['public', 'any'], 'must be "public" or "any"'),
-    '`public`: webhooks go to public addresses only. `any`: loopback and private ones too. Unset: `any` when `HOST` is loopback, else `public`.',
+    '`public`: webhooks go to public addresses only. `any`: loopback and private ones too. Unset: `any` when `HOST` is loopback, else `public`; for `tranche worker` always `public`.',
   ),
   WEBHOOK_CONCURRENCY: setting(integer(1, 1_000), '50', 'Webhook deliveries under way at once in this process.'),
+  WEBHOOK_WORKER: setting(
+    onOff,
+    'on',
+    '`off`: `serve` delivers no webhooks and leaves them to `tranche worker` (PostgreSQL only). The same as `serve --no-worker`.',
+  ),
+  WEBHOOK_LATE_AFTER_SECONDS: setting(
+    integer(1, 604_800),
+    '300',
+    'When a webhook has been due for longer than this, the log warns, once a minute, and `/readyz` says `degraded`.',
+  ),
+  DELIVERY_RETENTION_DAYS: setting(
+    integer(0, 36_500),
+    '90',
+    'Deliveries that ended so many days ago are deleted, with their attempts; pending ones and events never are. 0 keeps them for ever.',
+  ),
+  ATTEMPT_RETENTION_DAYS: optional(
+    integer(1, 36_500),
+    'Attempts, which hold the beginning of each answer, are deleted after so many days already. Unset: they go with their delivery.',
+  ),
+  METRICS_PORT: optional(
+    integer(0, 65_535),
+    'Port of its own for `/metrics`, `/healthz` and `/readyz`; 0 picks a free one. Without it and without `METRICS_TOKEN` there are no metrics.',
+  ),
+  METRICS_HOST: setting(z.string().min(1), '127.0.0.1', 'Address of `METRICS_PORT`.'),
+  METRICS_TOKEN: optional(
+    z.string().regex(/^[\x21-\x7e]{20,200}$/, 'must be 20 to 200 visible ASCII characters'),
+    'Bearer token that `/metrics` asks for. Without `METRICS_PORT`, `serve` answers `/metrics` on its main port with it.',
+  ),
   LANES: setting(
     integer(1, 16),
     '2',

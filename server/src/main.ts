@@ -28,9 +28,19 @@ const program = new Command('tranche')
 program
   .command('serve')
   .description('serve the API, with the embedded database or with DATABASE_URL')
-  .action(async () => {
+  .option('--no-worker', 'leave the delivery of webhooks to "tranche worker" (PostgreSQL only)')
+  .action(async ({ worker }) => {
     const { serve } = await import('./serve.ts');
-    await serve(readConfig(process.env), version, say);
+    const config = readConfig(process.env);
+    await serve(worker ? config : { ...config, WEBHOOK_WORKER: false }, version, say);
+  });
+
+program
+  .command('worker')
+  .description('deliver webhooks and nothing else, beside any number of servers (PostgreSQL only)')
+  .action(async () => {
+    const { work } = await import('./work.ts');
+    await work(readConfig(process.env), version, say);
   });
 
 program
@@ -111,6 +121,32 @@ program
       if (fix !== undefined) say(`      ${inColumns(fix, '      ')}`);
     }
     if (findings.some((finding) => !finding.ok)) process.exitCode = 1;
+  });
+
+program
+  .command('listen')
+  .description('forward live events to a receiver on this machine, signed like webhooks')
+  .requiredOption('--forward-to <url>', 'where to send them, such as http://localhost:3000/hook')
+  .option('--events <list>', 'comma-separated kinds of event; every kind when left out', (text) =>
+    text.split(',').map((type) => type.trim()),
+  )
+  .option('--secret <whsec_…>', 'the secret to sign with; a new one is made and printed when left out')
+  .option('--url <url>', 'the server; TRANCHE_URL or http://127.0.0.1:8080 when left out')
+  .option('--api-key <key>', 'a key with the scope events:read; TRANCHE_API_KEY when left out')
+  .action(async ({ forwardTo, events, secret, ...options }) => {
+    const { startListening } = await import('./command-line/start-listening.ts');
+    await startListening({ forwardTo, events, secret, ...options }, process.env, say);
+  });
+
+program
+  .command('trigger')
+  .description('make an event happen on a running server, with real records')
+  .argument('<event>', 'the kind of event, such as payment.released')
+  .option('--url <url>', 'the server; TRANCHE_URL or http://127.0.0.1:8080 when left out')
+  .option('--api-key <key>', 'a key with every scope that it takes; TRANCHE_API_KEY when left out')
+  .action(async (type: string, options) => {
+    const [{ targetOf }, { trigger }] = await Promise.all([import('./command-line/client.ts'), import('./command-line/trigger.ts')]);
+    await trigger({ target: targetOf(options, process.env), type, say });
   });
 
 function collectHeads(text: string, before: readonly string[]): string[] {

@@ -10,17 +10,23 @@ import { type ApiKey, hashKeySecret, keyHint, makeKeySecret, refuseKey } from '.
 import { GENESIS_HASH } from './domain/event.ts';
 import type { Uuid } from './domain/ids.ts';
 import { allScopes } from './domain/scopes.ts';
+import { describeAddress, listenForOperators } from './listening.ts';
 import { controlSocketPath, serveControlSocket } from './operations/control-socket.ts';
+import type { OperatorServer } from './operations/operator-server.ts';
+import { stopOnSignals } from './signals.ts';
 import { setUpWorkspace } from './store/workspaces.ts';
 
 /** Where the demo looks by itself. */
 const DEFAULT_PORT = 8080;
-/** How long a stop may take before it is forced: supervisors commonly wait for 30 s. */
-const STOP_TIMEOUT_MS = 25_000;
 
 type Say = (line?: string) => void;
 
 export async function serve(config: Config, version: string, say: Say): Promise<void> {
+  if (config.DATABASE_URL === undefined && !config.WEBHOOK_WORKER) {
+    throw new ConfigurationError(
+      'With the embedded database the process that serves also delivers, since there can be no other. WEBHOOK_WORKER=off and --no-worker need PostgreSQL.',
+    );
+  }
   const log = createLog(config);
   const store = await openStore(config, log);
   const service = composeService(store, config, version, log);
@@ -28,17 +34,18 @@ export async function serve(config: Config, version: string, say: Say): Promise<
   try {
     // First of all: were the port taken after the first key was made, that key would be lost, since it is shown only once.
     const port = await listen(service, config);
+    const operators = await listenForOperators(service.operating, config);
     const firstSecret = await setUp(store, config);
     if (config.DATABASE_URL === undefined) control = await openControl(store, config, log);
     await service.start();
-    greet(config, version, port, firstSecret, say);
+    greet(config, version, port, operators, firstSecret, say);
     // The greeting says it to people already; a line of JSON right under it would only confuse them.
     if (!process.stdout.isTTY) log.info({ host: config.HOST, port, database: store.database.kind }, 'serving');
   } catch (error) {
     await stop(service, control);
     throw error;
   }
-  stopOnSignals(service, control, log);
+  stopOnSignals(() => stop(service, control), log);
 }
 
 /** Why the system refused the address, in words of the configuration. */
@@ -95,12 +102,21 @@ async function openControl(store: Store, config: Config, log: Logger): Promise<S
   return control;
 }
 
-function greet(config: Config, version: string, port: number, firstSecret: string | null, say: Say): void {
-  const host = config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST;
-  const url = `http://${host}:${port}`;
+function greet(
+  config: Config,
+  version: string,
+  port: number,
+  operators: OperatorServer | null,
+  firstSecret: string | null,
+  say: Say,
+): void {
+  const url = describeAddress({ host: config.HOST, port });
   say();
   say(`  Tranche ${version} serves at ${url}`);
   say(`  Database   ${config.DATABASE_URL === undefined ? `embedded, in ${config.DATA_DIR}` : 'PostgreSQL (DATABASE_URL)'}`);
+  if (!config.WEBHOOK_WORKER) say('  Webhooks   delivered by workers only: tranche worker');
+  if (operators !== null) say(`  Metrics    ${describeAddress(operators)}/metrics`);
+  else if (config.METRICS_TOKEN !== undefined) say(`  Metrics    ${url}/metrics, with METRICS_TOKEN`);
   say(`  Reference  ${url}/docs`);
   if (firstSecret !== null) {
     say();
@@ -120,29 +136,6 @@ function greet(config: Config, version: string, port: number, firstSecret: strin
   } else if (config.TRANCHE_API_KEY === undefined) say('  Keys       npm run tranche -- keys create --name mine');
   if (!isLoopback(config.HOST)) say('  Others can reach this address: put TLS in front of it.');
   say();
-}
-
-function stopOnSignals(service: Service, control: Server | null, log: Logger): void {
-  let stopping = false;
-  const onSignal = (signal: NodeJS.Signals): void => {
-    if (stopping) return;
-    stopping = true;
-    log.info({ signal }, 'stopping: what was accepted is finished first');
-    const forced = setTimeout(() => {
-      log.error('the stop took too long and is forced');
-      process.exit(1);
-    }, STOP_TIMEOUT_MS);
-    forced.unref();
-    stop(service, control).then(
-      () => log.info('stopped'),
-      (error: unknown) => {
-        log.error({ err: error }, 'the stop failed');
-        process.exitCode = 1;
-      },
-    );
-  };
-  process.on('SIGTERM', onSignal);
-  process.on('SIGINT', onSignal);
 }
 
 async function stop(service: Service, control: Server | null): Promise<void> {

@@ -27,6 +27,8 @@ const addPaid = async () => approve(await addMilestone());
 const addKey = () => app.ok('POST', '/v1/api_keys', { body: { name: 'k', scopes: ['events:read'] } });
 const addEndpoint = () => app.ok('POST', '/v1/webhook_endpoints', { body: { url: 'https://example.com/' } });
 
+const addRepair = () => app.ok('POST', '/v1/webhook_repairs', { body: { action: 'cancel', dry_run: true } });
+
 /** Deliveries are made by a worker; here as rows, so that they stand still. */
 const addDelivery = async (n: number): Promise<void> => {
   await app.database.query(
@@ -53,6 +55,8 @@ const more: Record<string, () => Promise<unknown>> = {
   listApiKeys: addKey,
   listWebhookEndpoints: addEndpoint,
   listWebhookEndpointDeliveries: () => addDelivery(added++),
+  listDeliveries: () => addDelivery(added++),
+  listWebhookRepairs: addRepair,
   listDeliveryAttempts: () => addAttempt(added++),
 };
 
@@ -63,6 +67,7 @@ beforeAll(async () => {
   await times(COUNT, addPaid);
   await times(COUNT, addKey);
   await times(COUNT, addEndpoint);
+  await times(COUNT, addRepair);
   ids.whe = (await app.ok('GET', '/v1/webhook_endpoints?limit=1')).data[0].id;
   const rows = await app.database.query<{ id: Uuid }>('select id from events where workspace_id = $1 order by seq', [app.workspaceId]);
   eventIds.push(...rows.map(({ id }) => id));

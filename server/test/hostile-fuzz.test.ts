@@ -30,7 +30,7 @@ function echoed(sent: Json, shown: Json): Json {
   return Object.fromEntries(fields);
 }
 /** Answered in another form: upper case, UTC. */
-const REWORDED = ['currency', 'expires_at'];
+const REWORDED = ['currency', 'expires_at', 'since', 'until'];
 
 describe('broken at random', () => {
   test.each(
@@ -55,7 +55,8 @@ describe('broken at random', () => {
           expect(schemaFaults(operation.body.schema, sent, resolve)).toEqual([]);
           expect(echoed(sent, answer.body)).toEqual(sent);
           const { secret: _secret, ...told } = answer.body;
-          const stored = await app.ok('GET', `/v1/${told.object}s/${told.id}`);
+          if (told.id === undefined) return; // Told once and kept nowhere.
+          const stored = await app.ok('GET', `/v1/${told.object.replace(/ry$/, 'rie')}s/${told.id}`);
           if (answer.headers['idempotent-replayed'] === undefined) expect(stored).toEqual(told);
         }
       }),

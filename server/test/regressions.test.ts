@@ -43,13 +43,25 @@ test('a 410 of an address that an endpoint no longer has leaves the endpoint ena
   const envelope = ownEnvelope<WebhookEndpoint>(app.workspaceId, () => ({ status: 200, headers: {}, body: '' }));
   const sealedSecret = randomBytes(8).toString('hex');
   await app.store.lane.submit(
-    createWebhookEndpoint(envelope, { id, url: 'http://a.example/new', description: null, eventTypes: null, sealedSecret }),
+    createWebhookEndpoint(envelope, {
+      id,
+      url: 'http://a.example/new',
+      description: null,
+      eventTypes: null,
+      sealedSecret,
+      signatureSchemes: ['v1'],
+      signingKey: null,
+      headers: [],
+      maxConcurrency: 16,
+      rateLimitPerSecond: null,
+      ordering: 'none',
+    }),
   );
   const status = async () =>
     (await app.database.query<{ status: string }>('select status from webhook_endpoints where id = $1', [id]))[0]?.status;
-  await app.store.lane.submit(disableGoneEndpoint(envelope, id, 'http://a.example/old', 'gone'));
+  await app.store.lane.submit(disableGoneEndpoint(envelope, id, { generation: 0, reason: 'gone', failingSince: null }));
   expect(await status()).toBe('enabled');
-  await app.store.lane.submit(disableGoneEndpoint(envelope, id, 'http://a.example/new', 'gone'));
+  await app.store.lane.submit(disableGoneEndpoint(envelope, id, { generation: 1, reason: 'gone', failingSince: null }));
   expect(await status()).toBe('disabled');
 });
 

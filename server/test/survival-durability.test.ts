@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { assembleStore, composeService, newId } from '../src/compose.ts';
+import { readConfig } from '../src/config.ts';
 import { type ApiKey, hashKeySecret } from '../src/domain/api-key.ts';
 import { GENESIS_HASH } from '../src/domain/event.ts';
 import type { Uuid } from '../src/domain/ids.ts';
@@ -31,7 +32,13 @@ async function openService(moments: Moment[]) {
   await setUpWorkspace(database, { workspace, genesisHash: GENESIS_HASH, firstKey, configuredKey: null });
   const store = assembleStore(database, createCipher(randomBytes(32)), { LANES: 1 }, log);
   store.onCommitted.push(() => moments.push('commit'));
-  const config = { RATE_LIMIT_PER_MINUTE: 1_000_000, WEBHOOK_CONCURRENCY: 5, WEBHOOK_NETWORK: 'any' as const, HOST: '127.0.0.1' };
+  const config = {
+    ...readConfig({}),
+    RATE_LIMIT_PER_MINUTE: 1_000_000,
+    WEBHOOK_CONCURRENCY: 5,
+    WEBHOOK_NETWORK: 'any' as const,
+    HOST: '127.0.0.1',
+  };
   const service = composeService(store, config, '0.0.0-test', log);
   service.app.server.prependListener('request', (request, response) => {
     const writeHead = response.writeHead.bind(response) as (...of: unknown[]) => typeof response;

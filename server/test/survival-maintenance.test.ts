@@ -2,7 +2,7 @@
 // On both databases, with the real statements.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { IDEMPOTENCY_RETENTION_MS, pruneOnce, startMaintenance } from '../src/operations/maintenance.ts';
+import { IDEMPOTENCY_RETENTION_MS, KEEP_FOR_EVER, pruneOnce, startMaintenance } from '../src/operations/maintenance.ts';
 import type { Database } from '../src/store/database.ts';
 import { type OpenDatabase, testDatabases } from './support/databases.ts';
 import { addWorkspace } from './support/store-rows.ts';
@@ -61,7 +61,7 @@ for (const kind of testDatabases) {
       const bites: number[] = [];
       const warnings: string[] = [];
       const log = { warn: (_fields: object, message: string) => void warnings.push(message) };
-      const stop = startMaintenance(counting(opened.database, bites), () => now, log);
+      const stop = startMaintenance({ database: counting(opened.database, bites), clock: () => now, log, retention: KEEP_FOR_EVER });
       await until(() => bites.length > 0);
       await stop();
       const done = bites.length;
@@ -71,7 +71,7 @@ for (const kind of testDatabases) {
       const failing = new Proxy(opened.database, {
         get: (target, name) => (name === 'query' ? () => Promise.reject(new Error('gone')) : Reflect.get(target, name)),
       });
-      const stopFailing = startMaintenance(failing, () => now, log);
+      const stopFailing = startMaintenance({ database: failing, clock: () => now, log, retention: KEEP_FOR_EVER });
       await until(() => warnings.length > 0);
       await stopFailing();
       expect(warnings).toEqual(['pruning failed; it is tried again within the hour']);

@@ -2,8 +2,6 @@
 // Waits for conditions, never for the clock; where time must pass, the worker's clock is moved.
 
 import { describe, expect, test } from 'vitest';
-import type { Database } from '../src/store/database.ts';
-import { claimDue } from '../src/store/deliveries-queue.ts';
 import type { Send } from '../src/webhooks/safe-fetch.ts';
 import { EVENTS_CHANNEL } from '../src/webhooks/spread.ts';
 import {
@@ -11,6 +9,8 @@ import {
   addEvents,
   addWorkspace,
   deliveriesOf,
+  inFlightOf,
+  intercepted,
   newId,
   onEachDatabase,
   openReceiver,
@@ -23,13 +23,13 @@ onEachDatabase('webhook workers', (database) => {
     test('a receiver that hangs does not hold up the deliveries of another', async () => {
       const workspace = await addWorkspace(database());
       const [hanging, healthy] = [await openReceiver(() => {}), await openReceiver()];
-      await addEndpoint(database(), workspace, { url: hanging.url });
+      await addEndpoint(database(), workspace, { url: hanging.url, maxConcurrency: 2 });
       await addEndpoint(database(), workspace, { url: healthy.url });
       await addEvents(database(), workspace, Array(30).fill('project.created'));
-      const worker = await startWorker(database(), { concurrency: 4, perEndpoint: 2, drainMs: 1 });
+      const worker = await startWorker(database(), { concurrency: 4, drainMs: 1 });
       await until(() => healthy.received.length === 30);
-      expect(hanging.received.length).toBe(2);
-      expect(worker.status().inFlight).toBeGreaterThanOrEqual(2);
+      expect(hanging.received.length).toBeLessThanOrEqual(2);
+      expect(worker.status().inFlight).toBeGreaterThanOrEqual(1);
     });
 
     test('two workers on one database deliver each event once', async () => {
@@ -49,42 +49,76 @@ onEachDatabase('webhook workers', (database) => {
       }
     });
 
-    test('a worker that died between claiming and recording loses nothing: after the lease another delivers, with the same id (I-16)', async () => {
+    test('what a worker had in hand when it was stopped is sent by another at once, with the same id (I-16)', async () => {
       const workspace = await addWorkspace(database());
       const receiver = await openReceiver();
       const { id } = await addEndpoint(database(), workspace, { url: receiver.url });
       await addEvents(database(), workspace, ['project.created']);
-      const dying = await startWorker(database(), { send: () => new Promise<never>(() => {}), drainMs: 1 });
-      await until(() => dying.status().inFlight === 1);
-      await dying.stop();
+      const leaving = await startWorker(database(), { send: () => new Promise<never>(() => {}), drainMs: 1 });
+      await until(() => leaving.status().inFlight === 1);
+      await leaving.stop();
       const worker = await startWorker(database());
-      await worker.idle();
-      expect(receiver.received).toHaveLength(0);
-      worker.advance(60_000);
       await worker.idle();
       expect(receiver.received.map(({ headers }) => headers['tranche-attempt'])).toEqual(['1']);
       expect(await deliveriesOf(database(), id)).toMatchObject([{ status: 'succeeded', attempts: 1 }]);
+      expect(await inFlightOf(database(), id)).toBe(0);
     });
 
-    test('a result that comes after another worker took over is dropped', async () => {
+    test('a lease that ended without a result is taken over, and a result that comes after that is dropped', async () => {
       const workspace = await addWorkspace(database());
       const { id } = await addEndpoint(database(), workspace);
       await addEvents(database(), workspace, ['project.created']);
-      let answer: (() => void) | undefined;
+      const answers: (() => void)[] = [];
       const send: Send = () =>
         new Promise((resolve) => {
-          answer = () => resolve({ kind: 'answered', statusCode: 500, retryAfter: null, body: '' });
+          answers.push(() =>
+            resolve({ kind: 'answered', statusCode: 500, retryAfter: null, headers: {}, body: '', truncated: false, remoteAddress: null }),
+          );
         });
-      const late = await startWorker(database(), { send });
-      await until(() => answer !== undefined);
-      const later = new Date(Date.now() + 61_000);
-      expect(
-        await claimDue(database(), { limit: 1, perEndpoint: 1, inFlight: new Map(), leaseMs: 60_000, now: later, newToken: newId }),
-      ).toHaveLength(1);
-      answer?.();
+      const late = await startWorker(database(), { send, drainMs: 1, careMs: 3_600_000 });
+      await until(() => answers.length === 1);
+      const taking = await startWorker(database(), { send, drainMs: 1, careMs: 10, deadAfterMs: 20 });
+      taking.advance(21_000);
+      await until(() => answers.length === 2);
+      answers[0]?.();
       await late.idle();
       expect(late.errors).toEqual(['webhook results came after their lease was lost']);
       expect(await deliveriesOf(database(), id)).toEqual([{ status: 'pending', attempts: 0, log: null }]);
+      answers[1]?.();
+      await until(async () => (await deliveriesOf(database(), id))[0]?.attempts === 1);
+      expect(await inFlightOf(database(), id)).toBe(0);
+    });
+
+    test('a delivery whose process ends each time is not sent for ever: after three leases it counts as a failed attempt', async () => {
+      const workspace = await addWorkspace(database());
+      const { id } = await addEndpoint(database(), workspace);
+      await addEvents(database(), workspace, ['project.created']);
+      for (let lease = 1; lease <= 3; lease++) {
+        let sent = 0;
+        const killed = await startWorker(database(), {
+          send: () => new Promise<never>(() => void (sent += 1)),
+          drainMs: 1,
+          careMs: 3_600_000,
+          // It leaves its leases behind, as a killed one does.
+          database: intercepted(database(), (text) => (text.includes('lease_owner = $1') ? new Error('killed') : null)),
+        });
+        await until(() => sent === 1);
+        await killed.stop();
+        const taking = await startWorker(database(), {
+          send: () => new Promise<never>(() => {}),
+          drainMs: 1,
+          careMs: 10,
+          deadAfterMs: 20,
+          concurrency: 0,
+        });
+        taking.advance(21_000);
+        await until(() => taking.errors.includes('webhooks of a worker that is gone are taken over'));
+        await taking.stop();
+      }
+      expect(await deliveriesOf(database(), id)).toMatchObject([
+        { status: 'pending', attempts: 1, log: [{ status_code: null, error: expect.stringMatching(/^nothing came of 3 tries/) }] },
+      ]);
+      expect(await inFlightOf(database(), id)).toBe(0);
     });
   });
 
@@ -93,9 +127,9 @@ onEachDatabase('webhook workers', (database) => {
       const workspace = await addWorkspace(database());
       const answers: (() => void)[] = [];
       const receiver = await openReceiver((response) => void answers.push(() => response.end()));
-      const { id } = await addEndpoint(database(), workspace, { url: receiver.url });
+      const { id } = await addEndpoint(database(), workspace, { url: receiver.url, maxConcurrency: 2 });
       await addEvents(database(), workspace, ['project.created', 'project.created', 'project.created']);
-      const worker = await startWorker(database(), { perEndpoint: 2 });
+      const worker = await startWorker(database());
       await until(() => answers.length === 2);
       const waiting = worker.idle();
       const stopped = worker.stop();
@@ -111,18 +145,11 @@ onEachDatabase('webhook workers', (database) => {
       const workspace = await addWorkspace(database());
       const receiver = await openReceiver();
       const { id } = await addEndpoint(database(), workspace, { url: receiver.url });
-      const failing = new Set(['recursive waiting', 'insert into delivery_attempts']);
-      const shaky: Database = {
-        ...database(),
-        listen: (channel, onNotify) => database().listen(channel, onNotify),
-        transaction: (work) => database().transaction(work),
-        query(text, parameters) {
-          const found = [...failing].find((part) => text.includes(part));
-          if (found === undefined) return database().query(text, parameters);
-          failing.delete(found);
-          return Promise.reject(new Error('gone away'));
-        },
-      };
+      const failing = new Set(['free as (', 'insert into delivery_attempts']);
+      const shaky = intercepted(database(), (text) => {
+        const found = [...failing].find((part) => text.includes(part));
+        return found !== undefined && failing.delete(found) ? new Error('gone away') : null;
+      });
       await addEvents(database(), workspace, ['project.created']);
       const worker = await startWorker(database(), { database: shaky, errorPauseMs: 50 });
       await until(() => worker.status().lastError === 'gone away');
@@ -133,21 +160,92 @@ onEachDatabase('webhook workers', (database) => {
       expect(worker.status().lastError).toBeNull();
     });
 
+    test('an attempt whose code throws is recorded as a failed one, and a result the database refuses is recorded without its details', async () => {
+      const workspace = await addWorkspace(database());
+      const throwing = await addEndpoint(database(), workspace, { url: 'http://throwing.example/' });
+      const unwritable = await addEndpoint(database(), workspace, { url: 'http://unwritable.example/' });
+      const fine = await addEndpoint(database(), workspace, { url: 'http://fine.example/' });
+      const send: Send = async ({ url }) => {
+        const body = url.includes('unwritable') ? 'a\u0000b' : 'ok';
+        const answered = {
+          kind: 'answered',
+          statusCode: 200,
+          retryAfter: null,
+          headers: {},
+          body,
+          truncated: false,
+          remoteAddress: null,
+        } as const;
+        // Read after the sender has returned, where nobody expects an error.
+        return url.includes('throwing')
+          ? new Proxy(answered, { get: (target, name) => (name === 'kind' ? fail() : Reflect.get(target, name)) })
+          : answered;
+      };
+      await addEvents(database(), workspace, Array(4).fill('project.created'));
+      const worker = await startWorker(database(), { send });
+      await worker.idle();
+      expect(await deliveriesOf(database(), fine.id)).toMatchObject(Array(4).fill({ status: 'succeeded', log: [{ response_body: 'ok' }] }));
+      expect(await deliveriesOf(database(), unwritable.id)).toMatchObject(
+        Array(4).fill({ status: 'succeeded', attempts: 1, log: [{ status_code: 200, response_body: null }] }),
+      );
+      expect(await deliveriesOf(database(), throwing.id)).toMatchObject(
+        Array(4).fill({
+          status: 'pending',
+          attempts: 1,
+          log: [{ status_code: null, error: expect.stringMatching(/^the attempt broke by a defect/) }],
+        }),
+      );
+      expect(await inFlightOf(database(), throwing.id)).toBe(0);
+    });
+
+    test('an endpoint in order gets the events of a project one after the other; what fails holds only its own project, until it has failed for good (I-23)', async () => {
+      const workspace = await addWorkspace(database());
+      const [stuck, moving] = [newId(), newId()];
+      const { id } = await addEndpoint(database(), workspace, { ordering: 'project' });
+      await addEvents(database(), workspace, Array(12).fill('project.created'), (i) => (i % 2 === 0 ? stuck : moving));
+      const sent: number[] = [];
+      const under = new Set<number>();
+      let overlaps = 0;
+      const send: Send = async ({ headers }) => {
+        const seq = Number(headers['Tranche-Seq']);
+        overlaps += [...under].filter((other) => other % 2 === seq % 2).length;
+        under.add(seq);
+        await new Promise(setImmediate);
+        under.delete(seq);
+        sent.push(seq);
+        return {
+          kind: 'answered',
+          statusCode: seq === 1 ? 500 : 200,
+          retryAfter: null,
+          headers: {},
+          body: '',
+          truncated: false,
+          remoteAddress: null,
+        };
+      };
+      const workers = [await startWorker(database(), { send }), await startWorker(database(), { send })];
+      await Promise.all(workers.map((worker) => worker.idle()));
+      expect(sent.filter((seq) => seq % 2 === 0)).toEqual([2, 4, 6, 8, 10, 12]);
+      expect(sent.filter((seq) => seq % 2 === 1)).toEqual([1]);
+      for (let retry = 0; retry < 10; retry++) {
+        for (const worker of workers) worker.advance(29 * 3_600_000);
+        await Promise.all(workers.map((worker) => worker.idle()));
+      }
+      expect(sent.filter((seq) => seq % 2 === 1)).toEqual([...Array(10).fill(1), 3, 5, 7, 9, 11]);
+      expect(overlaps).toBe(0);
+      expect((await deliveriesOf(database(), id)).map(({ status }) => status)).toEqual(['failed', ...Array(11).fill('succeeded')]);
+    });
+
     test('an idle worker asks the database twice a poll and writes nothing', async () => {
       const statements: string[] = [];
-      const counted: Database = {
-        ...database(),
-        listen: (channel, onNotify) => database().listen(channel, onNotify),
-        transaction: () => Promise.reject(new Error('no transaction')),
-        query: (text, parameters) => {
-          statements.push(text);
-          return database().query(text, parameters);
-        },
-      };
+      const counted = intercepted(database(), (text) => {
+        statements.push(text);
+        return null;
+      });
       const before = await startWorker(database());
       await before.idle();
       await before.stop();
-      const worker = await startWorker(database(), { database: counted, pollMs: 3_600_000 });
+      const worker = await startWorker(database(), { database: counted, pollMs: 3_600_000, careMs: 3_600_000 });
       await worker.idle();
       statements.length = 0;
       await worker.idle();
@@ -156,3 +254,7 @@ onEachDatabase('webhook workers', (database) => {
     });
   });
 });
+
+function fail(): never {
+  throw new Error('a defect');
+}

@@ -6,6 +6,7 @@ import { refuseKey } from '../domain/api-key.ts';
 import type { Refusal } from '../domain/errors.ts';
 import type { Uuid } from '../domain/ids.ts';
 import type { Database, Queryable } from '../store/database.ts';
+import { loadEndpointsOf, lockDeliveries } from '../store/delivery-asks.ts';
 import { type Head, lockHeads } from '../store/heads.ts';
 import { findIdempotencyRecords, type IdempotencyRecord } from '../store/idempotency.ts';
 import {
@@ -18,6 +19,7 @@ import {
   loadWebhookEndpoints,
   type RecordKey,
 } from '../store/records.ts';
+import { lockWebhookRepairs } from '../store/webhook-repairs.ts';
 import type { Command, Idempotency, Needs, Outcome, StoredAnswer } from './command.ts';
 import { WorkingSet } from './working-set.ts';
 
@@ -67,6 +69,8 @@ async function loadWorkingSet(transaction: Queryable, commands: readonly AnyComm
   const projects = namedBy(commands, 'projectId');
   const payments = namedBy(commands, 'paymentId');
   const endpoints = namedBy(commands, 'webhookEndpointId');
+  const repairs = namedBy(commands, 'webhookRepairId');
+  const deliveries = namedBy(commands, 'deliveryId');
   const keys = namedBy(commands, 'apiKeyId');
   const callers = distinct(commands.flatMap(({ workspaceId, keyId }) => (keyId === null ? [] : [{ workspaceId, id: keyId }])));
   const idempotency = commands.flatMap(({ workspaceId, idempotency: used }) => (used === null ? [] : [{ workspaceId, key: used.key }]));
@@ -82,6 +86,11 @@ async function loadWorkingSet(transaction: Queryable, commands: readonly AnyComm
     loads.push(loadInvoicesOf(transaction, payments).then((found) => set.invoices.load(found)));
   }
   if (endpoints.length > 0) loads.push(loadWebhookEndpoints(transaction, endpoints).then((found) => set.webhookEndpoints.load(found)));
+  if (repairs.length > 0) loads.push(lockWebhookRepairs(transaction, repairs).then((found) => set.webhookRepairs.load(found)));
+  if (deliveries.length > 0) {
+    loads.push(lockDeliveries(transaction, deliveries).then((found) => set.loadDeliveries(found)));
+    loads.push(loadEndpointsOf(transaction, deliveries).then((found) => set.webhookEndpoints.load(found)));
+  }
   await Promise.all(loads);
   return set;
 }

@@ -3,6 +3,7 @@
 
 import type { ApiKey } from '../domain/api-key.ts';
 import type { Context, Decision } from '../domain/decision.ts';
+import type { LockedDelivery } from '../domain/delivery-repair.ts';
 import type { Refusal } from '../domain/errors.ts';
 import type { Uuid } from '../domain/ids.ts';
 import type { Invoice } from '../domain/invoice.ts';
@@ -10,6 +11,7 @@ import type { Milestone } from '../domain/milestone.ts';
 import type { Payment } from '../domain/payment.ts';
 import type { Project } from '../domain/project.ts';
 import type { WebhookEndpoint } from '../domain/webhook-endpoint.ts';
+import type { WebhookRepair } from '../domain/webhook-repair.ts';
 
 /** Ids of the records that a decision looks at. A milestone brings its project along, a payment its invoice. */
 export interface Needs {
@@ -18,6 +20,9 @@ export interface Needs {
   readonly paymentId?: Uuid;
   readonly apiKeyId?: Uuid;
   readonly webhookEndpointId?: Uuid;
+  readonly webhookRepairId?: Uuid;
+  /** Brings its endpoint along. */
+  readonly deliveryId?: Uuid;
 }
 
 /** The workspace's records as they are at this point of the batch: loaded, or as an earlier command of the batch left them. */
@@ -28,6 +33,8 @@ export interface State {
   invoice(id: Uuid): Invoice | undefined;
   apiKey(id: Uuid): ApiKey | undefined;
   webhookEndpoint(id: Uuid): WebhookEndpoint | undefined;
+  webhookRepair(id: Uuid): WebhookRepair | undefined;
+  delivery(id: Uuid): LockedDelivery | undefined;
 }
 
 /** The answer to a write: stored with its idempotency key, so that a repetition gets it to the letter. */

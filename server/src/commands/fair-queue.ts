@@ -49,6 +49,11 @@ export class FairQueue {
     return line !== undefined && (line.waiting.length >= queuedOfWorkspace || line.bytes >= queuedBytesOfWorkspace);
   }
 
+  /** How many commands wait. */
+  get size(): number {
+    return this.#size;
+  }
+
   /** Whether a batch can be taken. */
   get hasReady(): boolean {
     return this.#lines.size > 0;

@@ -36,11 +36,15 @@ export interface Committed {
 export interface LaneServices extends BatchServices {
   /** Told after each commit, before the commands are answered. */
   readonly onCommitted: (committed: Committed) => void;
+  /** Told of each batch that committed: its commands, and the time from the beginning of the transaction to the end of the commit. */
+  readonly onBatch?: (commands: number, durationMs: number) => void;
 }
 
 export interface Lane {
   /** Resolves to the answer or the refusal, once it is durable. Rejects when the database is out of reach or we have a defect. */
   submit<Result>(command: Command<Result>): Promise<Outcome>;
+  /** How many commands wait for a batch. */
+  queued(): number;
   /** Takes no more, and resolves when everything accepted is answered. */
   close(): Promise<void>;
 }
@@ -50,6 +54,7 @@ export function createLanes(count: number, services: LaneServices): Lane {
   const lanes = Array.from({ length: count }, () => createLane(services));
   return {
     submit: (command) => (lanes[Number.parseInt(command.workspaceId.slice(-6), 16) % count] as Lane).submit(command),
+    queued: () => lanes.reduce((sum, lane) => sum + lane.queued(), 0),
     close: async () => {
       await Promise.all(lanes.map((lane) => lane.close()));
     },
@@ -112,6 +117,7 @@ export function createLane(services: LaneServices): Lane {
         if (queue.hasReady) start();
       });
     },
+    queued: () => queue.size,
     async close() {
       closed = true;
       if (running || waits > 0) await new Promise<void>((resolve) => onIdle.push(resolve));
@@ -121,6 +127,7 @@ export function createLane(services: LaneServices): Lane {
 
 /** Runs what was taken and returns what must wait for another process's lock. Never throws: the others are answered, refused or failed. */
 async function runOnce(taken: readonly Waiting[], mode: 'skip' | 'wait', services: LaneServices): Promise<Waiting[]> {
+  const begunAtMs = performance.now();
   let batch: BatchResult;
   try {
     batch = await runWithRetries(taken, mode, services);
@@ -134,6 +141,7 @@ async function runOnce(taken: readonly Waiting[], mode: 'skip' | 'wait', service
     for (const waiting of taken) waiting.reject(error);
     return [];
   }
+  services.onBatch?.(taken.length, performance.now() - begunAtMs);
   services.onCommitted({ workspaces: batch.toldWorkspaces, keys: batch.changedKeys });
   const missed: Waiting[] = [];
   taken.forEach((waiting, index) => {

@@ -1,11 +1,13 @@
 // Edits, enables, disables or deletes a webhook endpoint, or gives it a new secret. Scope: webhooks:write.
 
-import { accept, type Context, type Decision, rejectMissing } from '../domain/decision.ts';
+import { type Context, type Decision, rejectMissing } from '../domain/decision.ts';
 import type { Uuid } from '../domain/ids.ts';
 import {
   decideEndpointDeletion,
+  decideEndpointGone,
   decideEndpointUpdate,
   decideSecretRotation,
+  type EndpointGone,
   type WebhookEndpoint,
   type WebhookEndpointUpdate,
 } from '../domain/webhook-endpoint.ts';
@@ -38,16 +40,9 @@ export function updateWebhookEndpoint(
   );
 }
 
-/** Disables an endpoint whose address said that it is gone, unless it has another address by now. */
-export function disableGoneEndpoint(
-  envelope: Envelope<WebhookEndpoint>,
-  id: Uuid,
-  url: string,
-  disabledReason: string,
-): Command<WebhookEndpoint> {
-  return onEndpoint('disable-gone-endpoint', envelope, id, (endpoint, context) =>
-    endpoint.url === url ? decideEndpointUpdate({ status: 'disabled', disabledReason }, null, endpoint, context) : accept(endpoint),
-  );
+/** Disables an endpoint that said it is gone or that has failed for days, unless it has been renewed since, and records that as an event. */
+export function disableGoneEndpoint(envelope: Envelope<WebhookEndpoint>, id: Uuid, gone: EndpointGone): Command<WebhookEndpoint> {
+  return onEndpoint('disable-gone-endpoint', envelope, id, (endpoint, context) => decideEndpointGone(gone, endpoint, context));
 }
 
 export function deleteWebhookEndpoint(envelope: Envelope<WebhookEndpoint>, id: Uuid): Command<WebhookEndpoint> {
@@ -57,11 +52,11 @@ export function deleteWebhookEndpoint(envelope: Envelope<WebhookEndpoint>, id: U
 export function rotateWebhookSecret(
   envelope: Envelope<WebhookEndpoint>,
   id: Uuid,
-  sealedSecret: string,
+  fresh: Parameters<typeof decideSecretRotation>[1],
   overlapMs: number,
 ): Command<WebhookEndpoint> {
   const command = onEndpoint('rotate-webhook-secret', envelope, id, (endpoint, context) =>
-    decideSecretRotation(endpoint, sealedSecret, overlapMs, context),
+    decideSecretRotation(endpoint, fresh, overlapMs, context),
   );
   return { ...command, secretAnswer: true };
 }

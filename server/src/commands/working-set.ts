@@ -2,11 +2,13 @@
 // Writes them out at the end, each record once and in its final state. Decides nothing.
 
 import type { Changes, Context } from '../domain/decision.ts';
+import type { DeliveryAsk, LockedDelivery } from '../domain/delivery-repair.ts';
 import { chainHash, type Event } from '../domain/event.ts';
 import type { Uuid } from '../domain/ids.ts';
 import type { LedgerEntry } from '../domain/ledger.ts';
 import { apiKeyTable } from '../store/api-keys.ts';
 import type { Queryable } from '../store/database.ts';
+import { deliveryAskWrites } from '../store/delivery-asks.ts';
 import { eventTable } from '../store/events.ts';
 import { type Head, updateHeads } from '../store/heads.ts';
 import { type IdempotencyRecord, insertIdempotencyRecords } from '../store/idempotency.ts';
@@ -18,6 +20,7 @@ import { projectTable } from '../store/projects.ts';
 import type { KeyValidity } from '../store/records.ts';
 import { insertOf, sendWrites, type Table, updateOf, type Write } from '../store/tables.ts';
 import { webhookEndpointTable } from '../store/webhook-endpoints.ts';
+import { webhookRepairTable } from '../store/webhook-repairs.ts';
 import type { State } from './command.ts';
 
 interface Identified {
@@ -69,6 +72,10 @@ export class WorkingSet {
   readonly payments = new Shelf(paymentTable);
   readonly apiKeys = new Shelf(apiKeyTable);
   readonly webhookEndpoints = new Shelf(webhookEndpointTable);
+  readonly webhookRepairs = new Shelf(webhookRepairTable);
+  readonly #deliveries = new Map<Uuid, LockedDelivery>();
+  /** The last one of each delivery counts. */
+  readonly #deliveryAsks = new Map<Uuid, DeliveryAsk>();
   readonly #callers = new Map<Uuid, KeyValidity>();
   readonly #heads = new Map<Uuid, Head>();
   readonly #movedHeads = new Set<Uuid>();
@@ -76,6 +83,10 @@ export class WorkingSet {
   readonly #newIdempotency: IdempotencyRecord[] = [];
   readonly #entries: LedgerEntry[] = [];
   readonly #events: Event[] = [];
+
+  loadDeliveries(deliveries: readonly LockedDelivery[]): void {
+    for (const delivery of deliveries) this.#deliveries.set(delivery.id, delivery);
+  }
 
   loadHeads(heads: readonly Head[]): void {
     for (const head of heads) this.#heads.set(head.workspace.id, head);
@@ -111,6 +122,11 @@ export class WorkingSet {
       invoice: (id) => this.invoices.find(workspaceId, id),
       apiKey: (id) => this.apiKeys.find(workspaceId, id),
       webhookEndpoint: (id) => this.webhookEndpoints.find(workspaceId, id),
+      webhookRepair: (id) => this.webhookRepairs.find(workspaceId, id),
+      delivery: (id) => {
+        const delivery = this.#deliveries.get(id);
+        return delivery?.workspaceId === workspaceId ? delivery : undefined;
+      },
     };
   }
 
@@ -133,6 +149,11 @@ export class WorkingSet {
     this.payments.put(changes.payments);
     this.apiKeys.put(changes.apiKeys);
     this.webhookEndpoints.put(changes.webhookEndpoints);
+    this.webhookRepairs.put(changes.webhookRepairs);
+    for (const { delivery, ask } of changes.deliveries ?? []) {
+      this.#deliveries.set(delivery.id, delivery);
+      this.#deliveryAsks.set(delivery.id, ask);
+    }
     if (changes.entries !== undefined) this.#entries.push(...changes.entries);
     if (idempotency !== null) {
       this.#idempotency.set(`${idempotency.workspaceId}:${idempotency.key}`, idempotency);
@@ -171,6 +192,8 @@ export class WorkingSet {
       ...this.payments.writes(),
       ...this.apiKeys.writes(),
       ...this.webhookEndpoints.writes(),
+      ...this.webhookRepairs.writes(),
+      ...deliveryAskWrites([...this.#deliveryAsks.values()]),
     ];
     if (this.#entries.length > 0) writes.push(insertOf(ledgerTable, this.#entries));
     if (this.#events.length > 0) writes.push(insertOf(eventTable, this.#events));

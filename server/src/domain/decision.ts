@@ -2,6 +2,7 @@
 // Pure types and constructors; nothing here writes anything.
 
 import type { ApiKey } from './api-key.ts';
+import type { DeliveryAsk, LockedDelivery } from './delivery-repair.ts';
 import type { ErrorCode, FieldError, Refusal } from './errors.ts';
 import type { EventDraft } from './event.ts';
 import type { Uuid } from './ids.ts';
@@ -11,6 +12,7 @@ import type { Milestone } from './milestone.ts';
 import type { Payment } from './payment.ts';
 import type { Project } from './project.ts';
 import type { WebhookEndpoint } from './webhook-endpoint.ts';
+import type { WebhookRepair } from './webhook-repair.ts';
 
 export interface Workspace {
   readonly id: Uuid;
@@ -38,6 +40,9 @@ export interface Changes {
   readonly payments?: readonly Payment[];
   readonly apiKeys?: readonly ApiKey[];
   readonly webhookEndpoints?: readonly WebhookEndpoint[];
+  readonly webhookRepairs?: readonly WebhookRepair[];
+  /** Deliveries as they are from here on, and what is asked of them; the worker writes them too, so they are not rewritten whole. */
+  readonly deliveries?: readonly { readonly delivery: LockedDelivery; readonly ask: DeliveryAsk }[];
   readonly entries?: readonly LedgerEntry[];
   readonly events?: readonly EventDraft[];
 }

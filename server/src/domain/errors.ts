@@ -90,6 +90,11 @@ export const errorCatalogue = {
       'An archived project takes no new milestones, and those it has cannot be moved or edited. Payments already approved can still be released.',
     fix: "Set the project's status to active first.",
   },
+  endpoint_disabled: {
+    title: 'The webhook endpoint takes nothing',
+    meaning: 'The endpoint was disabled or deleted, so nothing can be sent to it again.',
+    fix: 'Set the status of the endpoint to enabled first. One that was deleted does not come back; create another.',
+  },
   precondition_failed: {
     title: 'The resource has changed since you read it',
     meaning: 'The version in If-Match is not the current one. Nothing was changed.',
@@ -120,6 +125,11 @@ export const errorCatalogue = {
     title: 'Too many requests',
     meaning: 'The key has used up its requests of this minute.',
     fix: 'Wait as many seconds as Retry-After says, then go on.',
+  },
+  too_many_streams: {
+    title: 'Too many event streams are open',
+    meaning: 'The key has as many event streams open on this server as one key may have.',
+    fix: 'Close a stream, or share one: it carries every kind of event unless it is asked for fewer.',
   },
   overloaded: {
     title: 'The server is busy',

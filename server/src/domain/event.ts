@@ -20,6 +20,7 @@ export const eventTypes = {
   'milestone.cancelled': 'A milestone was cancelled.',
   'invoice.issued': 'An invoice was issued.',
   'project.archived': 'A project was archived.',
+  'webhook_endpoint.disabled': 'A webhook endpoint was disabled, because it had failed for days or said that it is gone.',
 } as const;
 
 export type EventType = keyof typeof eventTypes;
@@ -36,7 +37,8 @@ export const defaultEventTypes = [
 /** An event as a decision makes it; the lane gives it its sequence number and hash. */
 export interface EventDraft {
   readonly type: EventType;
-  readonly projectId: Uuid;
+  /** Null: it is about the workspace, and no project. */
+  readonly projectId: Uuid | null;
   readonly body: string;
 }
 
@@ -49,7 +51,7 @@ export interface Event extends EventDraft {
   readonly createdAt: Date;
 }
 
-function draft(type: EventType, projectId: Uuid, data: Record<string, string | number | null>): EventDraft {
+function draft(type: EventType, projectId: Uuid | null, data: Record<string, string | number | null>): EventDraft {
   return { type, projectId, body: JSON.stringify({ event: type, data }) };
 }
 
@@ -85,6 +87,18 @@ export function invoiceIssued(invoice: Invoice): EventDraft {
     number: formatInvoiceNumber(invoice.number),
     total: Number(invoice.totalMinor),
     currency: invoice.currency,
+  });
+}
+
+export function endpointDisabled(
+  endpoint: { readonly id: Uuid; readonly url: string; readonly disabledReason: string | null },
+  failingSince: Date | null,
+): EventDraft {
+  return draft('webhook_endpoint.disabled', null, {
+    endpointId: encodeId('webhook_endpoint', endpoint.id),
+    url: endpoint.url,
+    reason: endpoint.disabledReason,
+    failingSince: failingSince?.toISOString() ?? null,
   });
 }
 

@@ -13,6 +13,7 @@ export const idPrefixes = {
   api_key: 'key',
   webhook_endpoint: 'whe',
   delivery: 'dlv',
+  webhook_repair: 'whr',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;

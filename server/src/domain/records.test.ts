@@ -13,13 +13,15 @@ import {
   refuseKey,
 } from './api-key.ts';
 import type { Context, Decision } from './decision.ts';
+import { unharmed } from './endpoint-flow.ts';
+import { MAX_SECRETS } from './endpoint-sending.ts';
 import { chainHash, GENESIS_HASH } from './event.ts';
 import { formatInvoiceNumber, type Invoice } from './invoice.ts';
 import { postEntries } from './ledger.ts';
 import { decideRelease, type Payment } from './payment.ts';
 import { decideProjectCreation, decideProjectUpdate, type Project } from './project.ts';
 import { allScopes } from './scopes.ts';
-import { decideEndpointUpdate, decideSecretRotation, MAX_SECRETS, type WebhookEndpoint } from './webhook-endpoint.ts';
+import { decideEndpointUpdate, decideSecretRotation, type WebhookEndpoint } from './webhook-endpoint.ts';
 
 const now = new Date('2026-05-01T10:00:00.000Z');
 const later = new Date(now.getTime() + 3_600_000);
@@ -189,6 +191,14 @@ describe('a webhook endpoint', () => {
     status: 'enabled',
     disabledReason: null,
     secrets: [{ sealed: 's1', expiresAt: null }],
+    signatureSchemes: ['v1'],
+    signingKeys: [],
+    headers: [],
+    maxConcurrency: 16,
+    rateLimitPerSecond: null,
+    ordering: 'none',
+    generation: 1,
+    health: unharmed,
     afterSeq: 5,
     version: 1,
     createdAt: now,
@@ -208,12 +218,15 @@ describe('a webhook endpoint', () => {
   });
 
   test('signs with old and new secrets while they overlap, and with a bounded number of them', () => {
+    const fresh = (name: string) => ({ sealedSecret: name, signingKey: { publicKey: `public ${name}`, sealed: name } });
     let current = endpoint;
-    for (let i = 2; i < 12; i++) current = accepted(decideSecretRotation(current, `s${i}`, 3_600_000, context)).result;
+    for (let i = 2; i < 12; i++) current = accepted(decideSecretRotation(current, fresh(`s${i}`), 3_600_000, context)).result;
     expect(current.secrets).toHaveLength(MAX_SECRETS);
     expect(current.secrets[0]).toEqual({ sealed: 's11', expiresAt: null });
     for (const old of current.secrets.slice(1)) expect(old.expiresAt).toEqual(later);
-    expect(accepted(decideSecretRotation(current, 'last', 0, context)).result.secrets).toEqual([{ sealed: 'last', expiresAt: null }]);
+    expect(accepted(decideSecretRotation(current, fresh('last'), 0, context)).result.secrets).toEqual([
+      { sealed: 'last', expiresAt: null },
+    ]);
   });
 });
 

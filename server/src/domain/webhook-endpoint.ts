@@ -2,22 +2,41 @@
 // Pure; sends nothing. Secrets are held sealed (encrypted) and opened only by the sender.
 
 import { isDeepStrictEqual } from 'node:util';
-import { accept, type Context, type Decision, rejectStale } from './decision.ts';
+import { accept, type Context, type Decision, rejectField, rejectStale } from './decision.ts';
 import { applyFields } from './editing.ts';
-import type { EventType } from './event.ts';
+import { type EndpointCaps, type EndpointHealth, unharmed } from './endpoint-flow.ts';
+import {
+  type Expiring,
+  type HeaderChange,
+  MAX_HEADERS,
+  mergeHeaders,
+  type NewSigningKey,
+  rotate,
+  type SealedHeader,
+  type SealedSigningKey,
+  type SignatureScheme,
+  signingKeysFor,
+} from './endpoint-sending.ts';
+import { type EventType, endpointDisabled } from './event.ts';
 import type { Uuid } from './ids.ts';
 
 export const endpointStatuses = ['enabled', 'disabled'] as const;
 export type EndpointStatus = (typeof endpointStatuses)[number];
 
-export interface SealedSecret {
+/** `project`: the events of one project arrive one after the other. */
+export const endpointOrderings = ['none', 'project'] as const;
+export type EndpointOrdering = (typeof endpointOrderings)[number];
+
+export const DEFAULT_MAX_CONCURRENCY = 16;
+export const MAX_CONCURRENCY = 256;
+export const MAX_RATE_PER_SECOND = 10_000;
+
+export interface SealedSecret extends Expiring {
   /** The encrypted secret, base64. */
   readonly sealed: string;
-  /** When it stops signing; null for the current one. */
-  readonly expiresAt: Date | null;
 }
 
-export interface WebhookEndpoint {
+export interface WebhookEndpoint extends EndpointCaps {
   readonly id: Uuid;
   readonly workspaceId: Uuid;
   readonly url: string;
@@ -28,6 +47,15 @@ export interface WebhookEndpoint {
   readonly disabledReason: string | null;
   /** Newest first. */
   readonly secrets: readonly SealedSecret[];
+  readonly signatureSchemes: readonly SignatureScheme[];
+  /** Newest first; empty until the scheme v1a is asked for. */
+  readonly signingKeys: readonly SealedSigningKey[];
+  readonly headers: readonly SealedHeader[];
+  readonly ordering: EndpointOrdering;
+  /** Counts new addresses and enablings: what is known of the health of an earlier generation says nothing of this one. */
+  readonly generation: number;
+  /** As its answers have it, read along; no decision changes it but by a new generation, which begins unharmed. */
+  readonly health: EndpointHealth;
   /** Events after this sequence number are sent; those before the endpoint existed are not. */
   readonly afterSeq: number;
   readonly version: number;
@@ -36,23 +64,31 @@ export interface WebhookEndpoint {
   readonly deletedAt: Date | null;
 }
 
-export interface WebhookEndpointDraft {
+export interface WebhookEndpointDraft extends EndpointCaps {
   /** Known before the decision, since the secret is sealed for this endpoint alone. */
   readonly id: Uuid;
   readonly url: string;
   readonly description: string | null;
   readonly eventTypes: readonly EventType[] | null;
   readonly sealedSecret: string;
+  readonly signatureSchemes: readonly SignatureScheme[];
+  /** Needed for `v1a` only. */
+  readonly signingKey: NewSigningKey | null;
+  readonly headers: readonly SealedHeader[];
+  readonly ordering: EndpointOrdering;
 }
 
 export function decideEndpointCreation(draft: WebhookEndpointDraft, context: Context): Decision<WebhookEndpoint> {
-  const { sealedSecret, ...fields } = draft;
+  const { sealedSecret, signingKey, ...fields } = draft;
   const endpoint: WebhookEndpoint = {
     ...fields,
     workspaceId: context.workspace.id,
     status: 'enabled',
     disabledReason: null,
     secrets: [{ sealed: sealedSecret, expiresAt: null }],
+    signingKeys: signingKeysFor(draft.signatureSchemes, [], signingKey),
+    generation: 1,
+    health: unharmed,
     afterSeq: context.lastSeq,
     version: 1,
     createdAt: context.now,
@@ -69,6 +105,13 @@ export interface WebhookEndpointUpdate {
   readonly eventTypes?: readonly EventType[] | null | undefined;
   readonly status?: EndpointStatus | undefined;
   readonly disabledReason?: string | undefined;
+  readonly signatureSchemes?: readonly SignatureScheme[] | undefined;
+  /** Used when `signatureSchemes` asks for a key and the endpoint has none. */
+  readonly signingKey?: NewSigningKey | undefined;
+  readonly headers?: readonly HeaderChange[] | undefined;
+  readonly maxConcurrency?: number | undefined;
+  readonly rateLimitPerSecond?: number | null | undefined;
+  readonly ordering?: EndpointOrdering | undefined;
 }
 
 /** Edits, enables or disables. An endpoint that is enabled again is sent what happens from then on. */
@@ -80,12 +123,17 @@ export function decideEndpointUpdate(
 ): Decision<WebhookEndpoint> {
   const stale = rejectStale(expectedVersion, endpoint.version);
   if (stale !== null) return stale;
-  const { disabledReason, ...fields } = update;
-  const edited = applyFields(endpoint, fields);
+  const { disabledReason, signingKey = null, headers: headerChanges = [], ...fields } = update;
+  const headers = mergeHeaders(endpoint.headers, headerChanges);
+  if (headers === null) return rejectField('/headers', 'too_many_headers', `An endpoint has at most ${MAX_HEADERS} headers of its own.`);
+  const edited = applyFields({ ...endpoint, headers }, fields);
   const disabled = edited.status === 'disabled';
   const switched = edited.status !== endpoint.status;
+  const isRenewed = edited.url !== endpoint.url || (switched && !disabled);
   const next: WebhookEndpoint = {
     ...edited,
+    ...(isRenewed ? { generation: endpoint.generation + 1, health: unharmed } : {}),
+    signingKeys: signingKeysFor(edited.signatureSchemes, endpoint.signingKeys, signingKey),
     disabledReason: disabled ? (switched ? (disabledReason ?? 'Disabled by a request.') : endpoint.disabledReason) : null,
     afterSeq: switched && !disabled ? context.lastSeq : endpoint.afterSeq,
   };
@@ -93,19 +141,38 @@ export function decideEndpointUpdate(
   return change(next, context);
 }
 
-/** A new secret. The old ones sign along until the overlap ends, and a secret past its end is dropped. */
+/**
+ * Disables an endpoint that said it is gone, or that has failed for days, and tells it to whoever asked for that kind of event. The
+ * endpoint is meant as it was then: with another address, or enabled anew, it is left alone.
+ */
+export function decideEndpointGone(gone: EndpointGone, endpoint: WebhookEndpoint, context: Context): Decision<WebhookEndpoint> {
+  if (endpoint.generation !== gone.generation || endpoint.status === 'disabled') return accept(endpoint);
+  const next = touched({ ...endpoint, status: 'disabled', disabledReason: gone.reason }, context);
+  return accept(next, { webhookEndpoints: [next], events: [endpointDisabled(next, gone.failingSince)] });
+}
+
+export interface EndpointGone {
+  readonly generation: number;
+  readonly reason: string;
+  /** Null where the endpoint said so itself. */
+  readonly failingSince: Date | null;
+}
+
+/** A new secret, and a new key where the endpoint has one. The old ones sign along until the overlap ends. */
 export function decideSecretRotation(
   endpoint: WebhookEndpoint,
-  sealedSecret: string,
+  fresh: { readonly sealedSecret: string; readonly signingKey: NewSigningKey },
   overlapMs: number,
   context: Context,
 ): Decision<WebhookEndpoint> {
   const overlapEnd = new Date(context.now.getTime() + overlapMs);
-  const older = endpoint.secrets
-    .map((secret) => ({ ...secret, expiresAt: secret.expiresAt !== null && secret.expiresAt < overlapEnd ? secret.expiresAt : overlapEnd }))
-    .filter((secret) => secret.expiresAt > context.now)
-    .slice(0, MAX_SECRETS - 1);
-  return change({ ...endpoint, secrets: [{ sealed: sealedSecret, expiresAt: null }, ...older] }, context);
+  const { signingKeys } = endpoint;
+  const rotated: WebhookEndpoint = {
+    ...endpoint,
+    secrets: rotate(endpoint.secrets, { sealed: fresh.sealedSecret, expiresAt: null }, overlapEnd, context.now),
+    signingKeys: signingKeys.length === 0 ? [] : rotate(signingKeys, { ...fresh.signingKey, expiresAt: null }, overlapEnd, context.now),
+  };
+  return change(rotated, context);
 }
 
 /** Gone for the API; the row stays, since its deliveries are history. */
@@ -113,10 +180,13 @@ export function decideEndpointDeletion(endpoint: WebhookEndpoint, context: Conte
   return change({ ...endpoint, deletedAt: context.now }, context);
 }
 
-/** Signatures sent with one delivery at most: bounds the header, however often a secret is rotated within an overlap. */
-export const MAX_SECRETS = 5;
+const touched = (endpoint: WebhookEndpoint, context: Context): WebhookEndpoint => ({
+  ...endpoint,
+  version: endpoint.version + 1,
+  updatedAt: context.now,
+});
 
 function change(endpoint: WebhookEndpoint, context: Context): Decision<WebhookEndpoint> {
-  const next = { ...endpoint, version: endpoint.version + 1, updatedAt: context.now };
+  const next = touched(endpoint, context);
   return accept(next, { webhookEndpoints: [next] });
 }

@@ -9,13 +9,15 @@ import { type Admission, type Authentication, createAdmission } from './plugins/
 import { fingerprintOf, isNotModified, parseIdempotencyKey, parseIfMatch } from './plugins/conditions.ts';
 import { parseQuery, queryOf, refuseQuery } from './plugins/query.ts';
 import { readBody } from './plugins/read-body.ts';
-import { type Exchange, exchangeOf, type Responder } from './plugins/respond.ts';
-import { type Answer, type Caller, isRefusal, type Route, type RouteRequest } from './route.ts';
+import { type Exchange, exchangeOf, type RequestMeter, type Responder } from './plugins/respond.ts';
+import { type Answer, type Caller, isRefusal, type Route, type RouteRequest, type StreamAnswer } from './route.ts';
 import { type Serializer, serializerOf } from './serialize.ts';
 import { validate, validationFailed } from './validation.ts';
 
 export interface MountServices extends Authentication {
   readonly respond: Responder;
+  /** What counts the answers of an operation; left out where nobody counts. */
+  readonly meterOf?: ((operationId: string) => RequestMeter) | undefined;
 }
 
 /** The same words whether an id is malformed, of another kind, of another workspace or simply unused. */
@@ -29,7 +31,7 @@ export function mountRoutes(app: FastifyInstance, routes: readonly Route[], serv
       method: route.method,
       url: route.path,
       exposeHeadRoute: route.method === 'GET',
-      handler: handlerOf(route, admit, services.respond),
+      handler: handlerOf(route, admit, services.respond, services.meterOf?.(route.operationId) ?? null),
     });
   }
 }
@@ -39,10 +41,10 @@ type Ids = Record<string, Uuid>;
 const NO_IDS: Ids = Object.freeze({});
 const NO_QUERY = Object.freeze({});
 
-function handlerOf(route: Route, admit: ReturnType<typeof createAdmission>, respond: Responder) {
+function handlerOf(route: Route, admit: ReturnType<typeof createAdmission>, respond: Responder, meter: RequestMeter | null) {
   const serve = createServe(route, respond);
   return (request: FastifyRequest, reply: FastifyReply): void => {
-    const exchange = exchangeOf(request, reply);
+    const exchange = exchangeOf(request, reply, meter);
     try {
       const admission = admit(request.raw.headers.authorization);
       if (admission instanceof Promise) {
@@ -62,11 +64,13 @@ function createServe(route: Route, respond: Responder): (exchange: Exchange, adm
   const readsBody = route.method === 'POST' || route.method === 'PATCH';
   const checkBody = readsBody ? createBodyCheck(route) : null;
   const decode = createDecode(route.ids);
+  const streams = route.success.contentType === 'text/event-stream';
 
   function call(exchange: Exchange, key: ApiKey, parts: Omit<RouteRequest<unknown, unknown>, 'caller'>): void {
     const caller: Caller = { workspaceId: key.workspaceId, keyId: key.id, scopes: key.scopes };
     const { ids, query, body, bodyBytes, idempotency, ifMatch } = parts;
-    route.handle({ caller, ids, query, body, bodyBytes, idempotency, ifMatch }).then(
+    const lastEventId = streams ? lastEventIdOf(exchange) : undefined;
+    route.handle({ caller, ids, query, body, bodyBytes, idempotency, ifMatch, lastEventId }).then(
       (outcome) => finish(exchange, outcome),
       (error: unknown) => respond.fail(exchange, error),
     );
@@ -109,6 +113,8 @@ function createServe(route: Route, respond: Responder): (exchange: Exchange, adm
     call(exchange, key, { ids, query: query.value, body: undefined, bodyBytes: 0, idempotency: null, ifMatch: conditions.ifMatch });
   };
 }
+
+const lastEventIdOf = ({ request }: Exchange): string | undefined => request.headers['last-event-id'] as string | undefined;
 
 export const NO_HOST: Refusal = { code: 'malformed_request', detail: 'The Host header is missing.' };
 
@@ -179,13 +185,14 @@ function createBodyCheck(route: Route): BodyCheck {
 }
 
 /** Writes what the route returned. */
-function createFinish(route: Route, respond: Responder): (exchange: Exchange, outcome: Answer | Refusal) => void {
+function createFinish(route: Route, respond: Responder): (exchange: Exchange, outcome: Answer | StreamAnswer | Refusal) => void {
   const serialize: Serializer = route.success.schema === undefined ? JSON.stringify : serializerOf(route.success.schema);
   const conditional = route.versioned === true && route.method === 'GET';
 
   return (exchange, outcome) => {
     try {
       if (isRefusal(outcome)) return respond.refuse(exchange, outcome);
+      if ('stream' in outcome) return respond.stream(exchange, route.success.contentType ?? 'text/event-stream', outcome.stream);
       const { body, headers } = outcome;
       const etag = headers?.etag;
       if (conditional && etag !== undefined) {

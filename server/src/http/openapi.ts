@@ -142,6 +142,12 @@ const parameterComponents = {
     description: 'The ETag you read, such as `"3"`. When the resource has changed since, nothing happens and the answer is 412.',
     schema: { type: 'string' as const },
   },
+  LastEventId: {
+    name: 'Last-Event-ID',
+    in: 'header' as const,
+    description: 'The `id` of the last message received: the stream goes on after it. Event source clients send it by themselves.',
+    schema: { type: 'string' as const, pattern: '^\\d{1,16}$' },
+  },
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header' as const,
@@ -153,6 +159,7 @@ const parameterComponents = {
 function headerParameters(route: Route): { $ref: `#/components/parameters/${string}` }[] {
   const names: (keyof typeof parameterComponents)[] = [];
   if (route.idempotent === true) names.push('IdempotencyKey');
+  if (route.success.contentType === 'text/event-stream') names.push('LastEventId');
   if (route.versioned === true && route.method === 'GET') names.push('IfNoneMatch');
   if (route.versioned === true && (route.method === 'PATCH' || route.method === 'DELETE')) names.push('IfMatch');
   return names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
@@ -165,7 +172,7 @@ function requestBodyOf(schema: z.ZodType, example: unknown) {
 }
 
 function successOf(route: Route): ZodOpenApiOperationObject['responses'] {
-  const { status, description, schema, example } = route.success;
+  const { status, description, schema, example, contentType = 'application/json' } = route.success;
   const headers = headerRefs([
     'Request-Id',
     'RateLimit',
@@ -174,8 +181,7 @@ function successOf(route: Route): ZodOpenApiOperationObject['responses'] {
     ...(status === 201 ? ['Location' as const] : []),
     ...(route.idempotent === true ? ['Idempotent-Replayed' as const] : []),
   ]);
-  const content =
-    schema === undefined ? {} : { content: { 'application/json': { schema, ...(example === undefined ? {} : { example }) } } };
+  const content = schema === undefined ? {} : { content: { [contentType]: { schema, ...(example === undefined ? {} : { example }) } } };
   const unchanged =
     route.versioned === true && route.method === 'GET'
       ? { 304: { description: 'Unchanged since the ETag in If-None-Match.', headers } }
@@ -189,7 +195,8 @@ const camelOf = (type: string): string => type.replace(/[._](\w)/g, (_, letter: 
 const webhookHeaders = {
   'webhook-id': 'The id of the event: the same at every attempt. Use it to do things once.',
   'webhook-timestamp': 'When this attempt was sent, in seconds since 1970.',
-  'webhook-signature': '`v1,` and the HMAC-SHA256 of id, timestamp and body in base64; several while the secret is being rotated.',
+  'webhook-signature':
+    '`v1,` and the HMAC-SHA256 of id, timestamp and body in base64, or `v1a,` and their ed25519 signature, as the endpoint asks for; several with a space between while secrets are being rotated.',
   'Tranche-Seq': 'The place of the event in the workspace.',
   'Tranche-Prev-Seq': 'The place of the event that was sent to this endpoint before it, so that a gap shows.',
   'Tranche-Attempt': 'Which attempt this is, from 1.',

@@ -9,11 +9,13 @@ import type { Milestone } from '../domain/milestone.ts';
 import type { Payment } from '../domain/payment.ts';
 import type { Project } from '../domain/project.ts';
 import type { WebhookEndpoint } from '../domain/webhook-endpoint.ts';
+import type { WebhookRepair } from '../domain/webhook-repair.ts';
 import type { PageQuery } from '../schemas/lists.ts';
 import { type ApiKeyWithUse, apiKeySource, listApiKeys } from '../store/api-keys.ts';
 import { type ByIdReader, createByIdReader } from '../store/by-id.ts';
 import type { Queryable } from '../store/database.ts';
-import { type DeliveryFilters, deliverySource, listAttempts, listDeliveries } from '../store/deliveries.ts';
+import { deliverySource, listAttempts } from '../store/deliveries.ts';
+import { type DeliveryFilters, type DeliveryPage, listDeliveries } from '../store/delivery-lists.ts';
 import { eventSource, listEvents } from '../store/events.ts';
 import { type InvoiceFilters, invoiceSource, listInvoices } from '../store/invoices.ts';
 import type { Page, PageRequest } from '../store/lists.ts';
@@ -21,6 +23,8 @@ import { listMilestones, type MilestoneFilters, milestoneSource } from '../store
 import { listPayments, type PaymentFilters, paymentSource } from '../store/payments.ts';
 import { hasProject, listProjects, type ProjectFilters, projectSource } from '../store/projects.ts';
 import { listWebhookEndpoints, webhookEndpointSource } from '../store/webhook-endpoints.ts';
+import { listWebhookRepairs, webhookRepairSource } from '../store/webhook-repairs.ts';
+import type { EventStreams } from './event-streams.ts';
 import type { Answer } from './route.ts';
 
 type ListOf<Entity, Filters> = (workspaceId: Uuid, filters: Filters, page: PageRequest) => Promise<Page<Entity>>;
@@ -40,13 +44,18 @@ export interface Reads {
   readonly listInvoices: ListOf<Invoice, InvoiceFilters>;
   readonly getEvent: ByIdReader<Event>;
   readonly listEvents: (workspaceId: Uuid, afterSeq: number, limit: number) => Promise<Page<Event>>;
+  /** What follows in the log, as it is committed. */
+  readonly openEventStream: EventStreams['open'];
   readonly getApiKey: ByIdReader<ApiKeyWithUse>;
   readonly listApiKeys: (workspaceId: Uuid, page: PageRequest) => Promise<Page<ApiKeyWithUse>>;
   /** A deleted endpoint is no endpoint. */
   readonly getWebhookEndpoint: ByIdReader<WebhookEndpoint>;
   readonly listWebhookEndpoints: (workspaceId: Uuid, page: PageRequest) => Promise<Page<WebhookEndpoint>>;
   readonly getDelivery: ByIdReader<Delivery>;
-  readonly listDeliveries: ListWithin<Delivery, DeliveryFilters>;
+  /** Null: the endpoint that is asked for does not exist. */
+  readonly listDeliveries: (workspaceId: Uuid, filters: DeliveryFilters, page: PageRequest) => Promise<DeliveryPage | null>;
+  readonly getWebhookRepair: ByIdReader<WebhookRepair>;
+  readonly listWebhookRepairs: (workspaceId: Uuid, page: PageRequest) => Promise<Page<WebhookRepair>>;
   readonly listAttempts: (
     workspaceId: Uuid,
     deliveryId: Uuid,
@@ -55,7 +64,7 @@ export interface Reads {
 }
 
 /** The composition root calls this once. The clock decides whether a key has expired. */
-export function createReads(database: Queryable, clock: () => Date): Reads {
+export function createReads(database: Queryable, clock: () => Date, openEventStream: EventStreams['open']): Reads {
   const getEndpoint = createByIdReader(database, webhookEndpointSource);
   const getWebhookEndpoint: ByIdReader<WebhookEndpoint> = async (workspaceId, id) => {
     const endpoint = await getEndpoint(workspaceId, id);
@@ -86,15 +95,18 @@ export function createReads(database: Queryable, clock: () => Date): Reads {
     listInvoices: (...request) => listInvoices(database, ...request),
     getEvent: createByIdReader(database, eventSource),
     listEvents: (...request) => listEvents(database, ...request),
+    openEventStream,
     getApiKey: createByIdReader(database, apiKeySource),
     listApiKeys: (workspaceId, page) => listApiKeys(database, workspaceId, {}, page),
     getWebhookEndpoint,
     listWebhookEndpoints: (workspaceId, page) => listWebhookEndpoints(database, workspaceId, {}, page),
     getDelivery,
     async listDeliveries(workspaceId, filters, page) {
-      const endpoint = await getWebhookEndpoint(workspaceId, filters.endpointId);
-      return endpoint === null ? null : listDeliveries(database, workspaceId, filters, page);
+      if (filters.endpointId !== undefined && (await getWebhookEndpoint(workspaceId, filters.endpointId)) === null) return null;
+      return listDeliveries(database, workspaceId, filters, page);
     },
+    getWebhookRepair: createByIdReader(database, webhookRepairSource),
+    listWebhookRepairs: (workspaceId, page) => listWebhookRepairs(database, workspaceId, {}, page),
     async listAttempts(workspaceId, deliveryId, page) {
       const found = await listAttempts(database, workspaceId, deliveryId, page);
       return found.records.length > 0 || (await getDelivery(workspaceId, deliveryId)) !== null ? found : null;

@@ -1,6 +1,7 @@
 // What a route is: data that says its path, schemas, scope and errors, and one function that turns a request into an answer.
 // Types only. mount.ts serves these definitions, openapi.ts documents them, the generated tests walk them.
 
+import type { ServerResponse } from 'node:http';
 import type { z } from 'zod';
 import type { ErrorCode, Refusal } from '../domain/errors.ts';
 import type { IdKind, Uuid } from '../domain/ids.ts';
@@ -25,6 +26,8 @@ export interface RouteRequest<Query, Body> {
   readonly idempotency: { readonly key: string; readonly fingerprint: Buffer } | null;
   /** The version in If-Match, where the route has `versioned` and the request sent one other than `*`. */
   readonly ifMatch: number | null;
+  /** The Last-Event-ID header, as it was sent; only routes that stream are given it. */
+  readonly lastEventId?: string | undefined;
 }
 
 /** A success. An object is serialized by the route's own schema; a string is JSON text already. */
@@ -32,6 +35,11 @@ export interface Answer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: object | string | null;
+}
+
+/** A success without an end: `stream` is handed the connection once the head is written, and must bound what it writes there. */
+export interface StreamAnswer {
+  readonly stream: (response: ServerResponse) => void;
 }
 
 export interface Route<Query = unknown, Body = unknown> {
@@ -57,6 +65,8 @@ export interface Route<Query = unknown, Body = unknown> {
     readonly description: string;
     readonly schema?: z.ZodType;
     readonly example?: unknown;
+    /** `application/json` when left out; with another one the schema is of the text itself. */
+    readonly contentType?: 'text/event-stream';
   };
   /** Codes beyond those that every route of its shape can answer. */
   readonly errors: readonly ErrorCode[];
@@ -64,7 +74,7 @@ export interface Route<Query = unknown, Body = unknown> {
   readonly idempotent?: boolean;
   /** The answer has an ETag of the form `"<version>"`; a GET honours If-None-Match, a PATCH honours If-Match. */
   readonly versioned?: boolean;
-  handle(request: RouteRequest<Query, Body>): Promise<Answer | Refusal>;
+  handle(request: RouteRequest<Query, Body>): Promise<Answer | StreamAnswer | Refusal>;
 }
 
 export function isRefusal(outcome: object): outcome is Refusal {

@@ -10,7 +10,7 @@ import { registerDocs } from './docs.ts';
 import { mountRoutes, NO_HOST } from './mount.ts';
 import { type Authentication, rateLimitPolicy } from './plugins/authenticate.ts';
 import { createClientErrorHandler, createConnectHandler } from './plugins/client-errors.ts';
-import { createRequestIds, createResponder, type Exchange, exchangeOf, type Responder } from './plugins/respond.ts';
+import { createRequestIds, createResponder, type Exchange, exchangeOf, type RequestMeter, type Responder } from './plugins/respond.ts';
 import { createPathTable, judgeUnmatched, type PathTable } from './plugins/unmatched.ts';
 import type { Route } from './route.ts';
 
@@ -20,6 +20,12 @@ export interface ServerOptions extends Authentication {
   readonly document: object;
   /** Why the service cannot take writes right now; null when it can. */
   readonly unreadyReason: () => Promise<string | null>;
+  /** What is not as it should be although requests are served; null when nothing is. */
+  readonly degradedReason?: () => string | null;
+  /** Answers `/metrics` on this port, with a token of its own; left out where it has another port or is off. */
+  readonly answerMetrics?: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
+  /** What counts the answers of an operation; left out where nobody counts. */
+  readonly meterOf?: ((operationId: string) => RequestMeter) | undefined;
   readonly log: Logger;
   readonly timeouts?: Partial<Timeouts>;
 }
@@ -64,7 +70,8 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     done();
   });
   app.addHook('onRoute', (route) => paths.add(route.method, route.url));
-  app.setNotFoundHandler((request, reply) => answerUnmatched(paths, respond, exchangeOf(request, reply)));
+  const unmatched = options.meterOf?.('unmatched');
+  app.setNotFoundHandler((request, reply) => answerUnmatched(paths, respond, exchangeOf(request, reply, unmatched)));
   app.setErrorHandler((error, request, reply) => respond.fail(exchangeOf(request, reply), error));
   listenForOddities(app, respond, requestId);
   mountHealth(app, options, respond);
@@ -118,19 +125,23 @@ function listenForOddities(app: FastifyInstance, respond: Responder, requestId: 
   // 100 Continue is sent by the route when it wants the body, so that a refusal saves the client the upload.
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => server.emit('request', request, response));
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    const exchange = { request, response, requestId: requestId(), rateLimit: null, bodyRead: false };
+    const exchange = { request, response, requestId: requestId(), rateLimit: null, bodyRead: false, meter: null, startedAtMs: 0 };
     respond.refuse(exchange, { code: 'malformed_request', detail: 'The only Expect this server meets is 100-continue.' });
   });
 }
 
 /** For load balancers and supervisors: no key, no limit, nothing of the inside. */
-function mountHealth(app: FastifyInstance, { unreadyReason }: ServerOptions, respond: Responder): void {
+function mountHealth(app: FastifyInstance, options: ServerOptions, respond: Responder): void {
+  const { unreadyReason, degradedReason = () => null, answerMetrics } = options;
+  if (answerMetrics !== undefined) app.get('/metrics', (request, reply) => answerMetrics(request.raw, reply.raw));
   app.get('/healthz', (request, reply) => respond.send(exchangeOf(request, reply), 200, '{"status":"ok"}'));
   app.get('/readyz', (request, reply) => {
     const exchange = exchangeOf(request, reply);
     unreadyReason().then(
       (reason) => {
-        if (reason === null) respond.send(exchange, 200, '{"status":"ready"}');
+        const degraded = degradedReason();
+        const body = degraded === null ? { status: 'ready' } : { status: 'degraded', detail: degraded };
+        if (reason === null) respond.send(exchange, 200, JSON.stringify(body));
         else respond.refuse(exchange, { code: 'overloaded', detail: `Not ready: ${reason}.` });
       },
       (error: unknown) => respond.fail(exchange, error),

@@ -157,7 +157,7 @@ async function checkEvents(
 function saysWhatItIs({ type, project_id, body }: AuditedEvent): boolean {
   try {
     const { event, data } = JSON.parse(body) as { event?: unknown; data?: { projectId?: unknown } };
-    return event === type && data?.projectId === encodeId('project', project_id);
+    return event === type && data?.projectId === (project_id === null ? undefined : encodeId('project', project_id));
   } catch {
     return false;
   }

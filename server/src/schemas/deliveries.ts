@@ -2,11 +2,11 @@
 // Read only: deliveries are made and driven by the webhook worker.
 
 import { z } from 'zod';
-import { type Delivery, type DeliveryAttempt, deliveryStatuses } from '../domain/delivery.ts';
+import { attemptErrorKinds, type Delivery, type DeliveryAttempt, deliveryStatuses } from '../domain/delivery.ts';
 import { encodeId } from '../domain/ids.ts';
 import { eventType } from './events.ts';
 import { limitField, listOf, listQuery } from './lists.ts';
-import { countField, exampleId, idField, timestamp, wanted } from './text.ts';
+import { countField, exampleId, idField, idFilter, timestamp, wanted } from './text.ts';
 
 export const deliveryStatus = z
   .enum(deliveryStatuses, wanted(`one of ${deliveryStatuses.join(', ')}`))
@@ -60,16 +60,31 @@ export function presentDelivery(delivery: Delivery): z.output<typeof deliveryRes
 
 export const deliveryList = listOf('DeliveryList', deliveryResource, deliveryExample);
 
-export const deliveryListQuery = listQuery('delivery', { status: deliveryStatus.optional() });
+const deliveryFilters = {
+  status: deliveryStatus.optional(),
+  event_type: eventType.optional().meta({ description: 'Only deliveries of events of this kind.' }),
+  project_id: idFilter('project').optional().meta({ description: 'Only deliveries of events of this project.' }),
+};
+
+export const deliveryListQuery = listQuery('delivery', deliveryFilters);
+
+export const workspaceDeliveryListQuery = listQuery('delivery', {
+  ...deliveryFilters,
+  endpoint_id: idFilter('webhook_endpoint').optional().meta({ description: 'Only deliveries to this endpoint.' }),
+});
 
 export const deliveryAttemptExample = {
   object: 'delivery_attempt' as const,
   number: 1,
   started_at: '2026-03-21T08:00:00.020Z',
   duration_ms: 130,
+  remote_address: '203.0.113.10',
   status_code: 200,
+  error_kind: null,
   error: null,
+  response_headers: { 'content-type': 'text/plain' },
   response_body: 'ok',
+  response_truncated: false,
 };
 
 export const deliveryAttemptResource = z
@@ -78,9 +93,21 @@ export const deliveryAttemptResource = z
     number: countField('1, 2, 3 … within the delivery.', 1),
     started_at: timestamp('When it was sent.'),
     duration_ms: countField('Until the answer had arrived, in milliseconds.'),
+    remote_address: z.string().nullable().meta({
+      description: 'The IP address that was connected to, or tried last; null when there was none, or when webhooks are not sent to it.',
+    }),
     status_code: countField('The HTTP status of the answer; null when none arrived.').nullable(),
-    error: z.string().nullable().meta({ description: 'Why no answer arrived; null when one did.' }),
-    response_body: z.string().nullable().meta({ description: 'How the answer began.' }),
+    error_kind: z
+      .enum(attemptErrorKinds)
+      .nullable()
+      .meta({ description: 'Why no answer arrived, as a word for programs; null when one did.' }),
+    error: z.string().nullable().meta({ description: 'The same as a sentence, with the code of the operating system or of TLS.' }),
+    response_headers: z
+      .record(z.string(), z.string())
+      .nullable()
+      .meta({ description: 'The headers of the answer, cut to 8 KiB and without cookies; null when none arrived.' }),
+    response_body: z.string().nullable().meta({ description: 'The first 16 KiB of the answer, as text.' }),
+    response_truncated: z.boolean().meta({ description: 'Whether the answer went on after that, or was cut off.' }),
   })
   .meta({ id: 'DeliveryAttempt', description: 'One request to the endpoint and its outcome.', example: deliveryAttemptExample });
 
@@ -90,9 +117,13 @@ export function presentDeliveryAttempt(attempt: DeliveryAttempt): z.output<typeo
     number: attempt.number,
     started_at: attempt.startedAt.toISOString(),
     duration_ms: attempt.durationMs,
+    remote_address: attempt.remoteAddress,
     status_code: attempt.statusCode,
+    error_kind: attempt.errorKind,
     error: attempt.error,
+    response_headers: attempt.responseHeaders === null ? null : { ...attempt.responseHeaders },
     response_body: attempt.responseBody,
+    response_truncated: attempt.responseTruncated,
   };
 }
 

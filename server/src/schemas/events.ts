@@ -52,22 +52,24 @@ export const eventList = listOf('EventList', eventResource, eventExample, {
 
 const SEQUENCE = 'a sequence number: 0, or the seq of an event';
 
+/** A place in the event log, as text; a number from here on. */
+export const sequence = z
+  .string({ error: `Must be ${SEQUENCE}, given once.` })
+  .transform((text, context): number => {
+    const seq = /^\d{1,16}$/.test(text) ? Number(text) : -1;
+    if (Number.isSafeInteger(seq) && seq >= 0) return seq;
+    context.issues.push({ code: 'invalid_format', format: 'sequence', input: text, message: `Must be ${SEQUENCE}.` });
+    return z.NEVER;
+  })
+  .meta({ type: 'integer', format: 'int64', minimum: 0 });
+
 export const eventListQuery = z.strictObject({
   limit: limitField,
-  after_seq: z
-    .string({ error: `Must be ${SEQUENCE}, given once.` })
-    .transform((text, context): number => {
-      const seq = /^\d{1,16}$/.test(text) ? Number(text) : -1;
-      if (Number.isSafeInteger(seq) && seq >= 0) return seq;
-      context.issues.push({ code: 'invalid_format', format: 'sequence', input: text, message: `Must be ${SEQUENCE}.` });
-      return z.NEVER;
-    })
-    .default(0)
-    .meta({
-      type: 'integer',
-      format: 'int64',
-      minimum: 0,
-      description:
-        'Return the events after this sequence number, oldest first. Remember the last one you handled and ask on from there. Default: 0, the beginning.',
-    }),
+  after_seq: sequence.default(0).meta({
+    type: 'integer',
+    format: 'int64',
+    minimum: 0,
+    description:
+      'Return the events after this sequence number, oldest first. Remember the last one you handled and ask on from there. Default: 0, the beginning.',
+  }),
 });

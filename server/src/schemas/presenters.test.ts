@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { makeBooks } from '../../test/support/book-fixtures.ts';
 import type { ApiKey } from '../domain/api-key.ts';
+import { unharmed } from '../domain/endpoint-flow.ts';
 import { defaultEventTypes } from '../domain/event.ts';
 import { decodeId } from '../domain/ids.ts';
 import type { WebhookEndpoint } from '../domain/webhook-endpoint.ts';
@@ -49,6 +50,14 @@ const endpoint: WebhookEndpoint = {
   status: 'enabled',
   disabledReason: null,
   secrets: [{ sealed: 'SEALED', expiresAt: null }],
+  signatureSchemes: ['v1', 'v1a'],
+  signingKeys: [{ publicKey: 'whpk_x', sealed: 'SEALED', expiresAt: null }],
+  headers: [{ name: 'Authorization', sealed: 'SEALED' }],
+  maxConcurrency: 16,
+  rateLimitPerSecond: null,
+  ordering: 'none',
+  generation: 1,
+  health: unharmed,
   afterSeq: 3,
   version: 1,
   createdAt: at,
@@ -78,7 +87,18 @@ const delivery = {
   createdAt: at,
   completedAt: null,
 };
-const attempt = { number: 1, startedAt: at, durationMs: 12, statusCode: null, error: 'timeout', responseBody: null };
+const attempt = {
+  number: 1,
+  startedAt: at,
+  durationMs: 12,
+  statusCode: null,
+  errorKind: 'timeout' as const,
+  error: 'no answer arrived in time',
+  remoteAddress: '192.0.2.1',
+  responseHeaders: null,
+  responseBody: null,
+  responseTruncated: false,
+};
 
 describe('presenters', () => {
   test.each([

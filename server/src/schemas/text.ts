@@ -222,8 +222,8 @@ export const metadataField = z.record(z.string(), z.string()).meta({ description
 const URL_TEXT = `an absolute http or https URL of up to ${MAX_URL_LENGTH} characters, without user name and password`;
 
 function isWebAddress(address: string): boolean {
-  // The URL parser forgives much (spaces around, backslashes): ask for the plain form first.
-  if (!/^https?:\/\/[^\s\\]+$/i.test(address)) return false;
+  // The URL parser forgives much (spaces around, backslashes, slashes too many, an empty user name): ask for the plain form first.
+  if (!/^https?:\/\/[^\s\\/?#@]+([/?#][^\s\\]*)?$/i.test(address)) return false;
   const url = URL.canParse(address) ? new URL(address) : null;
   return url !== null && url.hostname !== '' && url.username === '' && url.password === '';
 }

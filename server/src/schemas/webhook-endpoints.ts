@@ -2,12 +2,16 @@
 // A secret is handed in by whoever made it; nothing here can read one.
 
 import { z } from 'zod';
+import { signatureSchemes } from '../domain/endpoint-sending.ts';
 import { allEventTypes, defaultEventTypes } from '../domain/event.ts';
 import { encodeId } from '../domain/ids.ts';
 import { endpointStatuses, type WebhookEndpoint } from '../domain/webhook-endpoint.ts';
 import { overlapSeconds } from './api-keys.ts';
+import { flowExample, flowFields, flowSettings, presentFlow } from './endpoint-flow.ts';
+import { endpointHeaders, endpointHeadersPatch } from './endpoint-headers.ts';
 import { eventType } from './events.ts';
 import { listOf, listQuery } from './lists.ts';
+import { signingKeysPath } from './signing-keys.ts';
 import { countField, exampleId, idField, orEmpty, paragraph, setOf, timestamp, wanted, webAddress } from './text.ts';
 
 export const MAX_ENDPOINT_DESCRIPTION_LENGTH = 500;
@@ -15,6 +19,12 @@ export const MAX_ENDPOINT_DESCRIPTION_LENGTH = 500;
 export const webhookEndpointStatus = z
   .enum(endpointStatuses, wanted(`one of ${endpointStatuses.join(', ')}`))
   .meta({ id: 'WebhookEndpointStatus', description: 'Only an enabled endpoint is sent to.' });
+
+export const signatureScheme = z.enum(signatureSchemes, wanted(`one of ${signatureSchemes.join(', ')}`)).meta({
+  id: 'SignatureScheme',
+  description:
+    'By the names of Standard Webhooks: `v1` is HMAC-SHA256 with the secret, `v1a` is ed25519 with a key of the endpoint whose public half anybody may read.',
+});
 
 export const webhookEndpointExample = {
   id: exampleId('webhook_endpoint', 8),
@@ -24,6 +34,11 @@ export const webhookEndpointExample = {
   event_types: [...defaultEventTypes],
   status: 'enabled' as const,
   disabled_reason: null,
+  signature_schemes: ['v1' as const],
+  public_key: null,
+  jwks_path: null,
+  header_names: [] as string[],
+  ...flowExample,
   version: 1,
   created_at: '2026-03-02T09:30:00.000Z',
   updated_at: '2026-03-02T09:30:00.000Z',
@@ -37,6 +52,16 @@ const fields = {
   event_types: z.array(eventType).meta({ description: 'The kinds of event it is sent.' }),
   status: webhookEndpointStatus,
   disabled_reason: z.string().nullable().meta({ description: 'Why it is disabled; null while it is enabled.' }),
+  signature_schemes: z.array(signatureScheme).meta({ description: 'How deliveries are signed: a signature by each.' }),
+  public_key: z.string().nullable().meta({
+    description: 'The ed25519 public key that verifies `v1a` signatures, as Standard Webhooks writes it; null without that scheme.',
+    example: 'whpk_4PkIYcdZcgIFgqQEjjEHOwCVNdYVO1nGbXsl8oBtt0c=',
+  }),
+  jwks_path: z.string().nullable().meta({
+    description: 'Where all current public keys are, as a JWK set that needs no key of ours to read; null without `v1a`.',
+  }),
+  header_names: z.array(z.string()).meta({ description: 'The headers of your own that deliveries carry. Their values are not shown.' }),
+  ...flowFields,
   version: countField('Grows with every change; the ETag.', 1),
   created_at: timestamp('When it was created.'),
   updated_at: timestamp('When it last changed.'),
@@ -56,14 +81,21 @@ export const webhookEndpointWithSecretResource = z
   .meta({ id: 'WebhookEndpointWithSecret', description: 'An endpoint with its new secret.', example: webhookEndpointWithSecretExample });
 
 export function presentWebhookEndpoint(endpoint: WebhookEndpoint): z.output<typeof webhookEndpointResource> {
+  const id = encodeId('webhook_endpoint', endpoint.id);
+  const key = endpoint.signatureSchemes.includes('v1a') ? endpoint.signingKeys.find(({ expiresAt }) => expiresAt === null) : undefined;
   return {
-    id: encodeId('webhook_endpoint', endpoint.id),
+    id,
     object: 'webhook_endpoint',
     url: endpoint.url,
     description: endpoint.description,
     event_types: [...(endpoint.eventTypes ?? defaultEventTypes)],
     status: endpoint.status,
     disabled_reason: endpoint.disabledReason,
+    signature_schemes: [...endpoint.signatureSchemes],
+    public_key: key?.publicKey ?? null,
+    jwks_path: key === undefined ? null : signingKeysPath(id),
+    header_names: endpoint.headers.map(({ name }) => name),
+    ...presentFlow(endpoint),
     version: endpoint.version,
     created_at: endpoint.createdAt.toISOString(),
     updated_at: endpoint.updatedAt.toISOString(),
@@ -82,6 +114,7 @@ export const webhookEndpointList = listOf('WebhookEndpointList', webhookEndpoint
 export const webhookEndpointListQuery = listQuery('webhook_endpoint', {});
 
 const description = paragraph(MAX_ENDPOINT_DESCRIPTION_LENGTH);
+const schemeList = setOf(signatureScheme, signatureSchemes.length, 'signature scheme');
 const eventTypeList = setOf(eventType, allEventTypes.length, 'event type');
 const DEFAULT_TYPES = defaultEventTypes.map((type) => `\`${type}\``).join(', ');
 
@@ -96,6 +129,11 @@ export const webhookEndpointCreate = z
     url: webAddress.meta({ description: 'Where to send: http or https, without user name and password.' }),
     description: description.optional(),
     event_types: eventTypeList.optional().meta({ description: `The kinds of event to send. Default: ${DEFAULT_TYPES}.` }),
+    signature_schemes: schemeList.optional().meta({
+      description: 'How to sign: with `v1`, `v1a` or both. Default: `v1`. With both, a receiver is content with the one it knows.',
+    }),
+    headers: endpointHeaders.optional(),
+    ...flowSettings,
   })
   .meta({ id: 'WebhookEndpointCreate', description: 'A new webhook endpoint.', example: webhookEndpointCreateExample });
 
@@ -112,6 +150,9 @@ export const webhookEndpointUpdate = z
       .optional()
       .meta({ description: `Null returns to the default: ${DEFAULT_TYPES}.` }),
     status: webhookEndpointStatus.optional(),
+    signature_schemes: schemeList.optional().meta({ description: 'How to sign from now on. A first `v1a` makes a key.' }),
+    headers: endpointHeadersPatch.optional(),
+    ...flowSettings,
   })
   .meta({
     id: 'WebhookEndpointUpdate',

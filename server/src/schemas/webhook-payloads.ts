@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import { allEventTypes, type EventType, eventTypes } from '../domain/event.ts';
-import { amountField, currencyField, exampleId, idField } from './text.ts';
+import { amountField, currencyField, exampleId, idField, timestamp } from './text.ts';
 
 const projectId = idField('project');
 const milestoneId = idField('milestone');
@@ -37,6 +37,15 @@ const invoiceData = z
   })
   .meta({ id: 'InvoiceIssuedData', description: 'The payload of `invoice.issued`.' });
 
+const endpointData = z
+  .strictObject({
+    endpointId: idField('webhook_endpoint'),
+    url: z.string(),
+    reason: z.string(),
+    failingSince: timestamp('Since when every attempt had failed; null when the endpoint said itself that it is gone.').nullable(),
+  })
+  .meta({ id: 'WebhookEndpointDisabledData', description: 'The payload of `webhook_endpoint.disabled`.' });
+
 const ids = { projectId: exampleId('project'), milestoneId: exampleId('milestone', 2) };
 const projectDataExample = { projectId: ids.projectId, name: 'New website', clientId: 'client_42' };
 const milestoneDataExample = { ...ids, title: 'Design', amount: 150000, currency: 'USD' };
@@ -54,6 +63,15 @@ const payloads = {
     example: { ...ids, invoiceId: exampleId('invoice', 4), number: 'INV-000042', total: 150000, currency: 'USD' },
   },
   'project.archived': { data: projectData, example: projectDataExample },
+  'webhook_endpoint.disabled': {
+    data: endpointData,
+    example: {
+      endpointId: exampleId('webhook_endpoint', 8),
+      url: 'https://example.com/hooks/tranche',
+      reason: 'Every attempt since 2026-03-21T08:00:00.000Z failed.',
+      failingSince: '2026-03-21T08:00:00.000Z',
+    },
+  },
 } as const satisfies Record<EventType, { data: z.ZodType; example: object }>;
 
 /** `milestone.changes_requested` → `MilestoneChangesRequestedWebhook`. */

@@ -25,7 +25,7 @@ export interface AuditedEvent {
   readonly seq: bigint;
   readonly id: Uuid;
   readonly type: string;
-  readonly project_id: Uuid;
+  readonly project_id: Uuid | null;
   readonly body: string;
   readonly hash: Buffer;
   readonly created_at: Date;

@@ -25,6 +25,9 @@ export interface Database extends Queryable {
   /** Calls `onNotify` for each notification until the returned function is called. Survives reconnects; what was missed meanwhile is not repeated. */
   listen(channel: string, onNotify: (payload: string) => void): Promise<() => Promise<void>>;
 
+  /** How busy the connections are at this moment. */
+  load(): DatabaseLoad;
+
   /** Whether notifications are arriving right now. While false, caches that rely on them must not be trusted. */
   isListening(): boolean;
 
@@ -32,6 +35,14 @@ export interface Database extends Queryable {
   migrate(migrations: readonly Migration[]): Promise<string[]>;
 
   close(): Promise<void>;
+}
+
+export interface DatabaseLoad {
+  readonly open: number;
+  /** Of the open ones. */
+  readonly idle: number;
+  /** Statements and transactions that wait for a connection. */
+  readonly waiting: number;
 }
 
 export interface Migration {

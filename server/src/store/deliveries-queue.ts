@@ -1,28 +1,99 @@
-// The deliveries as a queue: claiming those that are due under a lease, and writing back what came of them.
-// Decides nothing about an attempt; reading deliveries for people is the business of deliveries.ts.
+// The deliveries as a queue: which endpoints have something due, and claiming it under a lease.
+// Decides nothing about caps, shares or the breaker: it is handed how many each endpoint is given. Results are in delivery-results.ts.
 
+import { type EndpointFlow, type EndpointHealth, healthAtClaim, paceMs, paidFrom, roomOf } from '../domain/endpoint-flow.ts';
 import type { EventType } from '../domain/event.ts';
 import type { Uuid } from '../domain/ids.ts';
-import type { SealedSecret } from '../domain/webhook-endpoint.ts';
-import type { Queryable } from './database.ts';
-import { readSecrets } from './webhook-endpoints.ts';
+import type { WebhookEndpoint } from '../domain/webhook-endpoint.ts';
+import type { Database, Queryable } from './database.ts';
+import type { Head } from './deliveries-in-order.ts';
+import {
+  type EndpointKey,
+  type FlowingEndpoint,
+  type FlowRow,
+  flowColumns,
+  healthRow,
+  healthRowTypes,
+  lockFlows,
+  readFlow,
+  setHealth,
+} from './endpoint-flows.ts';
+import { QUEUE_PLANS } from './planner.ts';
+import { readSecrets, readSigningKeys } from './webhook-endpoints.ts';
 
-/** Deliveries of a disabled or deleted endpoint that one claim cancels; the next one goes on. */
-const MAX_CANCELLED = 1_000;
+/** An endpoint with something to send, or one that is closed and whose deliveries are to be cancelled. */
+export interface WaitingEndpoint extends FlowingEndpoint {
+  /** Since when its first delivery that needs no order has been due; null when none is. */
+  readonly dueAt: Date | null;
+  /** Whether it has deliveries that wait for their turn. */
+  readonly hasOrdered: boolean;
+}
+
+// Leaps from endpoint to endpoint along an index, one look-up each, so that an endpoint with a million deliveries costs as much as one
+// with a single one. The first row of an endpoint says all: first attempts come first in the index, and they are due whatever the clock
+// says; otherwise it is the repetition that is due next.
+const leap = (name: string, condition: string, order: string): string => `
+  ${name} as (
+    (select workspace_id, endpoint_id, is_repeat, next_attempt_at from deliveries where ${condition} order by ${order} limit 1)
+    union all
+    select n.* from ${name} w cross join lateral (
+      select workspace_id, endpoint_id, is_repeat, next_attempt_at from deliveries
+      where ${condition} and (workspace_id, endpoint_id) > (w.workspace_id, w.endpoint_id) order by ${order} limit 1) n
+  )`;
+
+export const freeCondition = `status = 'pending' and lease_token is null and order_key is null`;
+const freeOrder = 'workspace_id, endpoint_id, is_repeat, next_attempt_at, id';
+export const orderedCondition = `status = 'pending' and order_key is not null`;
+
+// Indexes deliveries_due and deliveries_in_order; then primary keys.
+const waitingText = `
+  with recursive ${leap('free', freeCondition, freeOrder)},
+  ${leap('ordered', orderedCondition, 'workspace_id, endpoint_id, order_key, event_seq')}
+  select ${flowColumns}, w.due_at, w.has_ordered
+  from (
+    select workspace_id, endpoint_id, min(due_at) as due_at, bool_or(has_ordered) as has_ordered
+    from (
+      select workspace_id, endpoint_id, case when not is_repeat or next_attempt_at <= $1 then next_attempt_at end as due_at, false as has_ordered from free
+      union all
+      select workspace_id, endpoint_id, null, true from ordered
+    ) x group by workspace_id, endpoint_id
+  ) w
+  join webhook_flows f on f.workspace_id = w.workspace_id and f.endpoint_id = w.endpoint_id
+  join webhook_endpoints e on e.workspace_id = w.workspace_id and e.id = w.endpoint_id
+  where w.due_at is not null or w.has_ordered or e.status <> 'enabled' or e.deleted_at is not null`;
+
+interface WaitingRow extends FlowRow {
+  due_at: Date | null;
+  has_ordered: boolean;
+}
+
+/** Every endpoint that has something due, or perhaps has. One statement, without a lock. */
+export async function findWaiting(queryable: Queryable, now: Date): Promise<WaitingEndpoint[]> {
+  const rows = await queryable.query<WaitingRow>(waitingText, [now]);
+  return rows.map((row) => ({ ...readFlow(row), dueAt: row.due_at, hasOrdered: row.has_ordered }));
+}
+
+export interface Grant extends EndpointKey {
+  /** Deliveries to claim at most, whatever more there is room for. */
+  readonly share: number;
+  /**
+   * Of its leases, those of this process whose answer has arrived and whose result is not being written yet: they burden the endpoint no
+   * more. Whoever says so must not write results meanwhile.
+   */
+  readonly answered?: number;
+  /** Deliveries whose turn it is, of an endpoint that asked for order. They come before others and count in the share. */
+  readonly heads?: readonly Head[];
+}
 
 export interface ClaimOptions {
-  /** Deliveries to claim at most. */
-  readonly limit: number;
-  /** How many of those may go to endpoints that have attempts under way already, or take several at once. All of them by default. */
-  readonly shared?: number;
-  /** Attempts under way to one endpoint at most, those of `inFlight` included. */
-  readonly perEndpoint: number;
-  /** Attempts that this process has under way, by endpoint. */
-  readonly inFlight: ReadonlyMap<Uuid, number>;
-  /** After this time without a result the delivery is due again: the process that claimed it is taken for dead. */
+  readonly grants: readonly Grant[];
+  /** After this time without a result the lease is over: the process that claimed it is taken for dead. */
   readonly leaseMs: number;
+  readonly owner: Uuid;
   readonly now: Date;
   readonly newToken: () => Uuid;
+  /** 0, 1, 2, 3 in turn: which of four places is a repetition's while first attempts wait, too. */
+  readonly phase?: number;
 }
 
 export interface ClaimedDelivery {
@@ -33,11 +104,16 @@ export interface ClaimedDelivery {
   readonly dueAt: Date;
   /** Attempts made before this one. */
   readonly attempts: number;
+  /** Of these, those that count in the schedule: all since the last replay. */
+  readonly tries: number;
   readonly eventSeq: number;
   /** The sequence number given to this endpoint before it; null for the first. */
   readonly previousSeq: number | null;
   readonly event: { readonly id: Uuid; readonly type: EventType; readonly body: string; readonly createdAt: Date };
-  readonly endpoint: { readonly id: Uuid; readonly url: string; readonly secrets: readonly SealedSecret[] };
+  /** What sending asks of the endpoint. */
+  readonly endpoint: Pick<WebhookEndpoint, 'id' | 'url' | 'secrets' | 'signatureSchemes' | 'signingKeys' | 'headers'> & {
+    readonly generation: number;
+  };
 }
 
 interface ClaimedRow {
@@ -45,6 +121,7 @@ interface ClaimedRow {
   id: Uuid;
   due_at: Date;
   attempts: number;
+  tries: number;
   event_seq: bigint;
   previous_seq: bigint | null;
   event_id: Uuid;
@@ -54,146 +131,157 @@ interface ClaimedRow {
   endpoint_id: Uuid;
   url: string;
   secrets: Parameters<typeof readSecrets>[0];
+  signature_schemes: WebhookEndpoint['signatureSchemes'];
+  signing_keys: Parameters<typeof readSigningKeys>[0];
+  headers: WebhookEndpoint['headers'];
+  generation: number;
 }
 
-// `waiting` leaps from endpoint to endpoint along the index deliveries_due, one look-up each, so that an endpoint with a million
-// deliveries costs as much as one with a single one. From each endpoint that has some due, the oldest are taken, up to its room; rows
-// that another worker holds are passed by. A lease is the next attempt time itself, so a claimed row is simply not due.
+/** While both wait, of so many places one is for a repetition and the others are for first attempts. */
+const REPEAT_EVERY = 4;
+
+const freeRows = (condition: string): string =>
+  `select workspace_id, endpoint_id, id, is_repeat, next_attempt_at from deliveries
+   where ${freeCondition} and workspace_id = r.workspace_id and endpoint_id = r.endpoint_id and ${condition}
+   order by next_attempt_at, id limit r.room`;
+
+// The flows are locked, so nobody else claims from these endpoints; what was cancelled meanwhile is found out by the update itself. Rows are
+// written in the order of their ids, as everybody does who writes several, so that nobody waits in a circle. Reads the front of the index deliveries_due for each endpoint, at most twice its room, and heads of order by primary key.
 const claimText = `
-  with recursive waiting as (
-    (select workspace_id, endpoint_id, next_attempt_at as due_at from deliveries
-     where status = 'pending' order by workspace_id, endpoint_id, next_attempt_at limit 1)
-    union all
-    select n.workspace_id, n.endpoint_id, n.next_attempt_at
-    from waiting w cross join lateral (
-      select workspace_id, endpoint_id, next_attempt_at from deliveries
-      where status = 'pending' and (workspace_id, endpoint_id) > (w.workspace_id, w.endpoint_id)
-      order by workspace_id, endpoint_id, next_attempt_at limit 1) n
-  ), endpoint as (
-    select w.workspace_id, w.endpoint_id, w.due_at, e.url, e.secrets, e.status = 'enabled' and e.deleted_at is null as is_open,
-      $3::integer - coalesce(b.attempts, 0) as room, coalesce(b.attempts, 0) as busy
-    from waiting w
-    join webhook_endpoints e on e.workspace_id = w.workspace_id and e.id = w.endpoint_id
-    left join json_to_recordset($4) as b(endpoint_id uuid, attempts integer) on b.endpoint_id = w.endpoint_id
-  ), cancelled as (
-    update deliveries d set status = 'cancelled', next_attempt_at = null, lease_token = null, completed_at = $1
-    from (
-      select x.workspace_id, x.id from endpoint e cross join lateral (
-        select workspace_id, id from deliveries
-        where status = 'pending' and workspace_id = e.workspace_id and endpoint_id = e.endpoint_id
-          and (lease_token is null or next_attempt_at <= $1)
-        limit ${MAX_CANCELLED} for update skip locked) x
-      where not e.is_open limit ${MAX_CANCELLED}) x
-    where d.workspace_id = x.workspace_id and d.id = x.id
+  with granted as materialized (
+    select * from json_to_recordset($1) as r(${healthRowTypes}, room integer, paid_from timestamptz(3), pace_ms float8)
   ), candidate as (
-    select d.*, e.url, e.secrets,
-      e.busy + row_number() over (partition by d.workspace_id, d.endpoint_id order by d.due_at, d.id) as turn
-    from (select * from endpoint where is_open and room > 0 and due_at <= $1 order by busy, due_at limit $2) e
-    cross join lateral (
-      select workspace_id, endpoint_id, id, next_attempt_at as due_at from deliveries
-      where status = 'pending' and workspace_id = e.workspace_id and endpoint_id = e.endpoint_id and next_attempt_at <= $1
-      order by next_attempt_at, id limit e.room for update skip locked) d
+    select d.*, r.room, row_number() over (partition by d.workspace_id, d.endpoint_id, d.is_repeat order by d.next_attempt_at, d.id) as nth
+    from granted r cross join lateral (
+      select * from (${freeRows('is_repeat = false')}) f
+      union all
+      select * from (${freeRows('is_repeat = true and next_attempt_at <= $2')}) a
+    ) d
   ), chosen as (
-    select * from (select c.*, row_number() over (order by turn, due_at, id) as place from candidate c) c
-    where turn = 1 or place <= $7
-    order by place limit $2
+    select workspace_id, id, next_attempt_at from (
+      select c.*, row_number() over (partition by workspace_id, endpoint_id order by
+        case when is_repeat then ${REPEAT_EVERY} * nth - $5::integer else nth * ${REPEAT_EVERY}.0 / ${REPEAT_EVERY - 1} end, is_repeat) as place
+      from candidate c) c
+    where place <= room
+    union all
+    select h.workspace_id, h.id, h.next_attempt_at
+    from unnest($6::uuid[], $7::uuid[]) as n(workspace_id, id) join deliveries h on h.workspace_id = n.workspace_id and h.id = n.id
   ), claimed as (
-    update deliveries d set next_attempt_at = $5, lease_token = $6
-    from chosen c where d.workspace_id = c.workspace_id and d.id = c.id
-    returning d.workspace_id, d.id, d.endpoint_id, d.attempts, d.event_seq, d.previous_seq, c.due_at, c.url, c.secrets
+    update deliveries d set next_attempt_at = $3, lease_token = $4, lease_owner = $8
+    from (select * from chosen order by workspace_id, id) c where d.workspace_id = c.workspace_id and d.id = c.id and d.status = 'pending' and d.lease_token is null
+    returning d.workspace_id, d.id, d.endpoint_id, d.attempts, d.tries, d.event_seq, d.previous_seq, c.next_attempt_at as due_at
+  ), flowed as (
+    update webhook_flows f set in_flight = f.in_flight + n.claimed, ${setHealth},
+      paid_until = r.paid_from + ceil(n.claimed * r.pace_ms) * interval '1 millisecond'
+    from (select workspace_id, endpoint_id, count(*)::integer as claimed from claimed group by workspace_id, endpoint_id) n
+    join granted r on r.workspace_id = n.workspace_id and r.endpoint_id = n.endpoint_id
+    where f.workspace_id = n.workspace_id and f.endpoint_id = n.endpoint_id
   )
-  select c.*, e.id as event_id, e.type, e.body, e.created_at as event_created_at
+  select c.*, e.id as event_id, e.type, e.body, e.created_at as event_created_at,
+    p.url, p.secrets, p.signature_schemes, p.signing_keys, p.headers, p.generation
   from claimed c join events e on e.workspace_id = c.workspace_id and e.seq = c.event_seq
+  join webhook_endpoints p on p.workspace_id = c.workspace_id and p.id = c.endpoint_id
   order by c.due_at, c.id`;
 
+export interface Claim {
+  readonly deliveries: ClaimedDelivery[];
+  /** Endpoints that another worker was at, so that it is worth asking again soon. */
+  readonly missed: number;
+}
+
 /**
- * Claims deliveries that are due and cancels those whose endpoint takes none any more. One statement. Endpoints take turns, those with
- * the fewest attempts under way first, and within one the longest due first; the last places go only to endpoints with none under way,
- * so that receivers that hang cannot hold them all.
+ * Claims what is granted, as far as the endpoints' caps and breakers allow at this moment. One transaction: the flows are locked first and
+ * what they say holds until the end, so a cap holds over all processes. It need not survive a crash of the database, which ends every
+ * attempt's lease anyway; so its commit waits for no disk.
  */
-export async function claimDue(database: Queryable, options: ClaimOptions): Promise<ClaimedDelivery[]> {
-  const { limit, shared = limit, perEndpoint, inFlight, leaseMs, now } = options;
+export async function claimDue(database: Database, options: ClaimOptions): Promise<Claim> {
+  const { grants, leaseMs, owner, now, phase = 0 } = options;
+  if (grants.length === 0) return { deliveries: [], missed: 0 };
   const leaseToken = options.newToken();
-  const busy = [...inFlight].map(([endpointId, attempts]) => ({ endpoint_id: endpointId, attempts }));
-  const leaseEnds = new Date(now.getTime() + leaseMs);
-  const rows = await database.query<ClaimedRow>(claimText, [now, limit, perEndpoint, JSON.stringify(busy), leaseEnds, leaseToken, shared]);
-  return rows.map((row) => ({
+  const claiming = await database.transaction(async (transaction) => {
+    const locking = lockFlows(transaction, grants, 'skip');
+    const relaxing = transaction.query(`select set_config('synchronous_commit', 'off', true), ${QUEUE_PLANS}`);
+    const [locked] = await Promise.all([locking, relaxing]);
+    const byEndpoint = new Map(grants.map((grant) => [grant.endpointId, grant]));
+    const heads: { workspaceId: Uuid; id: Uuid }[] = [];
+    const granted = locked.flatMap((endpoint) => {
+      const { share, answered = 0, heads: turns = [] } = byEndpoint.get(endpoint.flow.endpointId) as Grant;
+      const room = Math.min(share, endpoint.isOpen ? roomOf(lessAnswered(endpoint.flow, answered), endpoint.caps, now) : 0);
+      if (room <= 0) return [];
+      const taken = turns.slice(0, room);
+      heads.push(...taken.map(({ id }) => ({ workspaceId: endpoint.flow.workspaceId, id })));
+      return [grantedRow(endpoint, healthAtClaim(endpoint.flow.health), room - taken.length, now)];
+    });
+    const missed = byEndpoint.size - locked.length;
+    if (granted.length === 0) return { rows: Promise.resolve([]), missed };
+    const leaseEnds = new Date(now.getTime() + leaseMs);
+    const turns = [heads.map((head) => head.workspaceId), heads.map((head) => head.id)];
+    const parameters = [JSON.stringify(granted), now, leaseEnds, leaseToken, phase % REPEAT_EVERY, ...turns, owner];
+    // Not awaited, so that COMMIT travels with it; its failure fails the whole.
+    const rows = transaction.query<ClaimedRow>(claimText, parameters);
+    rows.catch(() => undefined);
+    return { rows, missed };
+  });
+  return { deliveries: (await claiming.rows).map((row) => readClaimed(row, leaseToken)), missed: claiming.missed };
+}
+
+function grantedRow(endpoint: FlowingEndpoint, health: EndpointHealth, room: number, now: Date): Record<string, unknown> {
+  const perSecond = endpoint.caps.rateLimitPerSecond;
+  return {
+    ...healthRow(endpoint, health),
+    room,
+    paid_from: perSecond === null ? null : paidFrom(endpoint.flow.paidUntil, perSecond, now),
+    pace_ms: perSecond === null ? null : paceMs(perSecond),
+  };
+}
+
+function readClaimed(row: ClaimedRow, leaseToken: Uuid): ClaimedDelivery {
+  return {
     workspaceId: row.workspace_id,
     id: row.id,
     leaseToken,
     dueAt: row.due_at,
     attempts: row.attempts,
+    tries: row.tries,
     eventSeq: Number(row.event_seq),
     previousSeq: row.previous_seq === null ? null : Number(row.previous_seq),
     event: { id: row.event_id, type: row.type, body: row.body, createdAt: row.event_created_at },
-    endpoint: { id: row.endpoint_id, url: row.url, secrets: readSecrets(row.secrets) },
-  }));
+    endpoint: {
+      id: row.endpoint_id,
+      url: row.url,
+      secrets: readSecrets(row.secrets),
+      signatureSchemes: row.signature_schemes,
+      signingKeys: readSigningKeys(row.signing_keys),
+      headers: row.headers,
+      generation: row.generation,
+    },
+  };
 }
 
-/**
- * Makes every claimed delivery due again, at the start of a process that has the database to itself: whoever claimed them is gone, and
- * their leases need not be waited for. Reads what is pending, through the index deliveries_due.
- */
-export async function releaseLeases(database: Queryable, now: Date): Promise<number> {
-  const rows = await database.query(
-    `update deliveries set next_attempt_at = $1, lease_token = null where status = 'pending' and lease_token is not null returning 1`,
-    [now],
-  );
-  return rows.length;
-}
+/** The flow without leases whose attempts are over. */
+export const lessAnswered = (flow: EndpointFlow, answered: number): EndpointFlow => ({ ...flow, inFlight: flow.inFlight - answered });
 
-/** What came of one attempt. */
-export interface DeliveryResult {
-  readonly workspaceId: Uuid;
-  readonly deliveryId: Uuid;
-  readonly leaseToken: Uuid;
-  readonly status: 'pending' | 'succeeded' | 'failed';
-  /** Set when and only when the delivery is still pending. */
-  readonly nextAttemptAt: Date | null;
-  readonly startedAt: Date;
-  readonly endedAt: Date;
-  /** Null when no answer arrived; then `error` says why. */
-  readonly statusCode: number | null;
-  readonly error: string | null;
-  readonly responseBody: string | null;
-}
+/** Deliveries of one endpoint that one statement cancels; the next pass goes on. */
+const MAX_CANCELLED = 1_000;
 
-/**
- * Writes results back, attempt and status in one statement by primary key. A result whose lease was lost (another worker has claimed the
- * delivery, or it is no longer pending) writes neither. Returns how many were written.
- */
-export async function recordResults(database: Queryable, results: readonly DeliveryResult[]): Promise<number> {
-  if (results.length === 0) return 0;
-  const rows = results.map((result) => ({
-    workspace_id: result.workspaceId,
-    delivery_id: result.deliveryId,
-    lease_token: result.leaseToken,
-    status: result.status,
-    next_attempt_at: result.nextAttemptAt,
-    completed_at: result.status === 'pending' ? null : result.endedAt,
-    started_at: result.startedAt,
-    duration_ms: Math.max(0, result.endedAt.getTime() - result.startedAt.getTime()),
-    status_code: result.statusCode,
-    error: result.error,
-    response_body: result.responseBody,
-  }));
-  const written = await database.query<{ delivery_id: Uuid }>(
-    `with result as materialized (
-       select * from json_to_recordset($1) as r(
-         workspace_id uuid, delivery_id uuid, lease_token uuid, status text, next_attempt_at timestamptz(3), completed_at timestamptz(3),
-         started_at timestamptz(3), duration_ms integer, status_code smallint, error text, response_body text)
-     ), settled as (
-       update deliveries d
-       set status = r.status, attempts = d.attempts + 1, next_attempt_at = r.next_attempt_at, lease_token = null, completed_at = r.completed_at
-       from result r
-       where d.workspace_id = r.workspace_id and d.id = r.delivery_id and d.lease_token = r.lease_token and d.status = 'pending'
-       returning d.workspace_id, d.id, d.attempts
-     )
-     insert into delivery_attempts (workspace_id, delivery_id, number, started_at, duration_ms, status_code, error, response_body)
-     select s.workspace_id, s.id, s.attempts, r.started_at, r.duration_ms, r.status_code, r.error, r.response_body
-     from settled s join result r on r.workspace_id = s.workspace_id and r.delivery_id = s.id
-     returning delivery_id`,
-    [JSON.stringify(rows)],
-  );
-  return written.length;
+const pendingOf = (condition: string, order: string): string =>
+  `select workspace_id, id from deliveries where ${condition} and lease_token is null and workspace_id = n.workspace_id
+   and endpoint_id = n.endpoint_id order by ${order} limit ${MAX_CANCELLED} for update skip locked`;
+
+// Through deliveries_due and deliveries_in_order. What is under way ends first, and its result says whether it is done.
+const cancelText = `
+  update deliveries d set status = 'cancelled', next_attempt_at = null, completed_at = $3
+  from unnest($1::uuid[], $2::uuid[]) as n(workspace_id, endpoint_id) cross join lateral (
+    select * from (${pendingOf(freeCondition, 'is_repeat, next_attempt_at, id')}) f
+    union all select * from (${pendingOf(orderedCondition, 'order_key, event_seq')}) o) x
+  where d.workspace_id = x.workspace_id and d.id = x.id returning 1`;
+
+/** Cancels what waits for endpoints that take none any more. Returns how many. */
+export async function cancelWaiting(database: Database, endpoints: readonly EndpointKey[], now: Date): Promise<number> {
+  if (endpoints.length === 0) return 0;
+  const keys = [endpoints.map((endpoint) => endpoint.workspaceId), endpoints.map((endpoint) => endpoint.endpointId)];
+  return database.transaction(async (transaction) => {
+    transaction.query(`select ${QUEUE_PLANS}`).catch(() => undefined);
+    return (await transaction.query(cancelText, [...keys, now])).length;
+  });
 }

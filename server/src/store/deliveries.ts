@@ -1,11 +1,11 @@
 // Every SQL statement that reads deliveries and their attempts for people. Each says which index it relies on.
 // Claims and writes nothing: that is the business of the queue.
 
-import type { Delivery, DeliveryAttempt, DeliveryStatus } from '../domain/delivery.ts';
+import type { AttemptErrorKind, Delivery, DeliveryAttempt, DeliveryStatus } from '../domain/delivery.ts';
 import type { EventType } from '../domain/event.ts';
 import type { Uuid } from '../domain/ids.ts';
 import type { Queryable } from './database.ts';
-import { defineList, equals, oneOf, type Page, type Source } from './lists.ts';
+import type { Page, Source } from './lists.ts';
 
 interface DeliveryRow {
   workspace_id: Uuid;
@@ -47,36 +47,22 @@ export const deliverySource: Source<Delivery> = {
   fromRow: (row) => readDelivery(row as unknown as DeliveryRow),
 };
 
-export interface DeliveryFilters {
-  readonly endpointId: Uuid;
-  readonly status?: DeliveryStatus | undefined;
-}
-
-/** The deliveries to an endpoint: deliveries_by_endpoint (workspace_id, endpoint_id, id); the failed ones deliveries_failed, of the same columns. */
-export const listDeliveries = defineList<Delivery, DeliveryFilters>({
-  source: deliverySource,
-  conditions: {
-    endpointId: equals('t.endpoint_id'),
-    status: oneOf({
-      pending: "t.status = 'pending'",
-      succeeded: "t.status = 'succeeded'",
-      failed: "t.status = 'failed'",
-      cancelled: "t.status = 'cancelled'",
-    }),
-  },
-});
-
 interface AttemptRow {
   number: number;
   started_at: Date;
   duration_ms: number;
   status_code: number | null;
+  error_kind: AttemptErrorKind | null;
   error: string | null;
+  remote_address: string | null;
+  response_headers: Record<string, string> | null;
   response_body: string | null;
+  response_truncated: boolean;
 }
 
 const attemptsText =
-  'select number, started_at, duration_ms, status_code, error, response_body from delivery_attempts ' +
+  'select number, started_at, duration_ms, status_code, error_kind, error, remote_address, response_headers, response_body, ' +
+  'response_truncated from delivery_attempts ' +
   'where workspace_id = $1 and delivery_id = $2 and number < $3 order by number desc limit $4';
 
 /** More attempts than any delivery has. */
@@ -98,8 +84,12 @@ export async function listAttempts(
     startedAt: row.started_at,
     durationMs: row.duration_ms,
     statusCode: row.status_code,
+    errorKind: row.error_kind,
     error: row.error,
+    remoteAddress: row.remote_address,
+    responseHeaders: row.response_headers,
     responseBody: row.response_body,
+    responseTruncated: row.response_truncated,
   }));
   return { records, hasMore };
 }

@@ -11,7 +11,7 @@ export const eventTable = defineTable<Event>('events', {
   seq: columnTypes.count('seq'),
   id: columnTypes.fixedUuid('id'),
   type: { column: 'type', type: 'text' },
-  projectId: columnTypes.fixedUuid('project_id'),
+  projectId: { column: 'project_id', type: 'uuid', fixed: true },
   body: { column: 'body', type: 'text' },
   hash: columnTypes.bytes('hash'),
   createdAt: columnTypes.createdAt,

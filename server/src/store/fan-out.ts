@@ -3,12 +3,13 @@
 
 import { defaultEventTypes, type EventType } from '../domain/event.ts';
 import type { Uuid } from '../domain/ids.ts';
+import type { EndpointOrdering } from '../domain/webhook-endpoint.ts';
 import type { Database, Queryable } from './database.ts';
 
 /** Workspaces of one pass, which is one transaction. */
 const MAX_WORKSPACES = 32;
 /** Deliveries of one pass. An event that would go beyond it waits for the next pass, unless it is the first. */
-const MAX_DELIVERIES = 5_000;
+const MAX_DELIVERIES = 2_000;
 
 export interface FanOutOptions {
   /** The workspaces to look at; null looks at all, which reads every head and is meant for the safety net. */
@@ -37,12 +38,14 @@ interface FreshEvent {
   workspace_id: Uuid;
   seq: bigint;
   type: EventType;
+  project_id: Uuid | null;
 }
 
 interface Subscriber {
   workspace_id: Uuid;
   id: Uuid;
   event_types: EventType[] | null;
+  ordering: EndpointOrdering;
   after_seq: bigint;
   position: bigint | null;
 }
@@ -57,12 +60,14 @@ export async function fanOut(database: Database, { workspaceIds, limit, newId, n
   if (found.length === 0) return { events: 0, deliveries: 0, unfinished: [], more: false };
   const quota = Math.max(1, Math.floor(limit / found.length));
   return database.transaction(async (transaction) => {
+    // What a crash of the database loses of it is fanned out again; nobody has to wait for the disk.
+    transaction.query(`select set_config('synchronous_commit', 'off', true)`).catch(() => undefined);
     const locked = await lockCursors(transaction, behind);
-    const events = await readEvents(transaction, locked, quota);
-    // Read after the events: an endpoint that was committed before an event is then certainly seen.
-    const subscribers = await readSubscribers(transaction, locked);
+    // Sent together and run in this order: an endpoint that was committed before an event is then certainly seen.
+    const [events, subscribers] = await Promise.all([readEvents(transaction, locked, quota), readSubscribers(transaction, locked)]);
     const plan = match(events, subscribers, newId, now);
-    await write(transaction, plan);
+    // Not awaited, so that COMMIT travels with it; its failure fails the whole.
+    write(transaction, plan).catch(() => undefined);
     const counts = Map.groupBy(events, (event) => event.workspace_id);
     const finished = locked.filter((id) => !plan.isFull && (counts.get(id)?.length ?? 0) < quota);
     return {
@@ -75,7 +80,7 @@ export async function fanOut(database: Database, { workspaceIds, limit, newId, n
 }
 
 /** Events up to this one are nobody's: every endpoint that takes webhooks asked for later ones only. Null without such an endpoint. */
-const floorText = `
+export const floorText = `
   select w.workspace_id, min(w.after_seq) as floor from webhook_endpoints w
   where w.status = 'enabled' and w.deleted_at is null`;
 
@@ -117,11 +122,11 @@ async function lockCursors(transaction: Queryable, behind: readonly Behind[]): P
 /** The next events of each workspace, a primary key range each. The cursor is read anew: it may have moved before it was locked. */
 function readEvents(transaction: Queryable, workspaceIds: readonly Uuid[], quota: number): Promise<FreshEvent[]> {
   return transaction.query<FreshEvent>(
-    `select c.workspace_id, e.seq, e.type
+    `select c.workspace_id, e.seq, e.type, e.project_id
      from webhook_cursors c
      left join lateral (${floorText} and w.workspace_id = c.workspace_id group by w.workspace_id) f on true
      cross join lateral (
-       select seq, type from events where workspace_id = c.workspace_id and seq > greatest(c.seq, f.floor) order by seq limit $2
+       select seq, type, project_id from events where workspace_id = c.workspace_id and seq > greatest(c.seq, f.floor) order by seq limit $2
      ) e
      where c.workspace_id = any($1::uuid[])
      order by c.workspace_id, e.seq`,
@@ -132,7 +137,7 @@ function readEvents(transaction: Queryable, workspaceIds: readonly Uuid[], quota
 /** The endpoints that take webhooks, by primary key prefix, each with the sequence number it was last given. */
 function readSubscribers(transaction: Queryable, workspaceIds: readonly Uuid[]): Promise<Subscriber[]> {
   return transaction.query<Subscriber>(
-    `select w.workspace_id, w.id, w.event_types, w.after_seq, p.seq as position
+    `select w.workspace_id, w.id, w.event_types, w.ordering, w.after_seq, p.seq as position
      from webhook_endpoints w
      left join webhook_positions p on p.workspace_id = w.workspace_id and p.endpoint_id = w.id
      where w.workspace_id = any($1::uuid[]) and w.status = 'enabled' and w.deleted_at is null
@@ -147,6 +152,7 @@ interface NewDelivery {
   readonly endpoint_id: Uuid;
   readonly event_seq: string;
   readonly previous_seq: string | null;
+  readonly order_key: Uuid | null;
   readonly created_at: Date;
 }
 
@@ -180,6 +186,8 @@ function match(events: readonly FreshEvent[], subscribers: readonly Subscriber[]
         endpoint_id: taker.id,
         event_seq: event.seq.toString(),
         previous_seq: previous?.toString() ?? null,
+        // What belongs to no project is in order among itself.
+        order_key: taker.ordering === 'project' ? (event.project_id ?? event.workspace_id) : null,
         created_at: now,
       });
       positions.set(taker, event.seq);
@@ -201,9 +209,10 @@ async function write(transaction: Queryable, plan: Plan): Promise<void> {
   if (plan.events === 0) return;
   await transaction.query(
     `with delivered as (
-       insert into deliveries (workspace_id, id, endpoint_id, event_seq, previous_seq, status, next_attempt_at, created_at)
-       select r.workspace_id, r.id, r.endpoint_id, r.event_seq, r.previous_seq, 'pending', r.created_at, r.created_at
-       from json_to_recordset($1) as r(workspace_id uuid, id uuid, endpoint_id uuid, event_seq bigint, previous_seq bigint, created_at timestamptz(3))
+       insert into deliveries (workspace_id, id, endpoint_id, event_seq, previous_seq, order_key, status, next_attempt_at, created_at)
+       select r.workspace_id, r.id, r.endpoint_id, r.event_seq, r.previous_seq, r.order_key, 'pending', r.created_at, r.created_at
+       from json_to_recordset($1) as r(workspace_id uuid, id uuid, endpoint_id uuid, event_seq bigint, previous_seq bigint, order_key uuid,
+         created_at timestamptz(3))
        on conflict (workspace_id, endpoint_id, event_seq) do nothing
      ), positioned as (
        insert into webhook_positions (workspace_id, endpoint_id, seq)

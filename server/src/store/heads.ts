@@ -47,6 +47,15 @@ export async function lockHeads(transaction: Queryable, workspaceIds: readonly U
   }));
 }
 
+/** The last sequence number of each workspace, without a lock: primary key look-ups. */
+export async function findLastSeqs(queryable: Queryable, workspaceIds: readonly Uuid[]): Promise<Map<Uuid, number>> {
+  const rows = await queryable.query<{ workspace_id: Uuid; event_seq: bigint }>(
+    'select workspace_id, event_seq from workspace_heads where workspace_id = any($1::uuid[])',
+    [workspaceIds],
+  );
+  return new Map(rows.map((row) => [row.workspace_id, Number(row.event_seq)]));
+}
+
 /** Writes heads whose rows this transaction has locked. */
 export function updateHeads(heads: readonly Head[]): Write {
   const column = (type: ColumnType, values: readonly unknown[]): Buffer => encodeColumn(type, values);

@@ -8,7 +8,8 @@ import type { Uuid } from '../domain/ids.ts';
 import { listApiKeys } from './api-keys.ts';
 import { createByIdReader } from './by-id.ts';
 import type { Database } from './database.ts';
-import { deliverySource, listAttempts, listDeliveries } from './deliveries.ts';
+import { deliverySource, listAttempts } from './deliveries.ts';
+import { listDeliveries } from './delivery-lists.ts';
 import { eventSource, listEvents } from './events.ts';
 import { listWebhookEndpoints } from './webhook-endpoints.ts';
 

@@ -8,13 +8,15 @@ import { newId } from '../../test/support/webhook-fixtures.ts';
 import { listApiKeys } from './api-keys.ts';
 import { createByIdReader } from './by-id.ts';
 import type { Database, Queryable } from './database.ts';
-import { deliverySource, listAttempts, listDeliveries } from './deliveries.ts';
+import { deliverySource, listAttempts } from './deliveries.ts';
+import { listDeliveries } from './delivery-lists.ts';
 import { listEvents } from './events.ts';
 import { listInvoices } from './invoices.ts';
 import { listMilestones } from './milestones.ts';
 import { listPayments } from './payments.ts';
 import { listProjects, projectSource } from './projects.ts';
 import { listWebhookEndpoints } from './webhook-endpoints.ts';
+import { listWebhookRepairs as listRepairs } from './webhook-repairs.ts';
 
 /** Runs the list and returns the plan of its statement, made without knowing the values, as a statement that stays prepared has it. */
 async function planOf(database: Database, run: (queryable: Queryable) => Promise<unknown>): Promise<string> {
@@ -68,6 +70,13 @@ const plans: [string, string, (queryable: Queryable) => Promise<unknown>][] = [
   ['webhook endpoints', 'webhook_endpoints_pkey', (q) => listWebhookEndpoints(q, id, {}, page)],
   ['deliveries to an endpoint', 'deliveries_by_endpoint', (q) => listDeliveries(q, id, { endpointId: id }, page)],
   ['failed deliveries to an endpoint', 'deliveries_failed', (q) => listDeliveries(q, id, { endpointId: id, status: 'failed' }, page)],
+  [
+    'deliveries of a kind to an endpoint',
+    'deliveries_by_endpoint',
+    (q) => listDeliveries(q, id, { endpointId: id, eventType: 'project.created' }, page),
+  ],
+  ['deliveries of a workspace', 'deliveries_pkey', (q) => listDeliveries(q, id, { status: 'pending', projectId: id }, page)],
+  ['repairs', 'webhook_repairs_pkey', (q) => listRepairs(q, id, {}, page)],
   ['attempts of a delivery', 'delivery_attempts_pkey', (q) => listAttempts(q, id, id, { limit: 20 })],
   ['projects by id', 'projects_pkey', (q) => createByIdReader(q, projectSource)(id, id)],
   ['deliveries by id', 'deliveries_pkey', (q) => createByIdReader(q, deliverySource)(id, id)],

@@ -97,7 +97,7 @@ export function defineList<Entity, Filters extends object>(definition: ListDefin
  * How far the time within an id may be from the record's `created_at`. The two differ by what passed between making the id and the
  * commit's time, and by how far the clocks of several machines differ.
  */
-const CLOCK_SLACK_MS = 5 * 60_000;
+export const CLOCK_SLACK_MS = 5 * 60_000;
 
 /** The smallest UUID of a millisecond; no UUIDv7 is equal to it. */
 export function firstIdOf(ms: number): Uuid {
@@ -114,7 +114,7 @@ const older = (a: Uuid | undefined, b: Uuid): Uuid => (a === undefined || a > b 
  * Cursors and times become bounds of the id, which is what the indexes are ordered by: a page far back in time costs no more than the
  * first one. The exact time is compared as well, for the few records within the slack.
  */
-function positions(page: PageRequest, bind: (value: unknown) => string): string[] {
+export function positions(page: PageRequest, bind: (value: unknown) => string): string[] {
   const { createdAfter, createdBefore } = page;
   let above = page.endingBefore;
   let below = page.startingAfter;

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
-import { CommitUnknown, type Database, DatabaseUnavailable, type Migration, type Queryable } from './database.ts';
+import { CommitUnknown, type Database, type DatabaseLoad, DatabaseUnavailable, type Migration, type Queryable } from './database.ts';
 import { lockDirectory } from './directory-lock.ts';
 import { DurableNodeFS, fsyncDirectory, fsyncTree } from './durable-fs.ts';
 import type { Log } from './log.ts';
@@ -177,6 +177,10 @@ class PgliteDatabase implements Database {
     this.#listeners.set(channel, listeners);
     listeners.add(onNotify);
     return async () => void listeners.delete(onNotify);
+  }
+
+  load(): DatabaseLoad {
+    return { open: 1, idle: this.#turns.isTaken ? 0 : 1, waiting: this.#turns.waiting };
   }
 
   isListening(): boolean {

@@ -3,7 +3,15 @@
 
 import pg from 'pg';
 import { learnOutcome, SERVER_MARK } from './commit-outcome.ts';
-import { CommitUnknown, type Database, DatabaseUnavailable, type Migration, type Queryable, TransactionAborted } from './database.ts';
+import {
+  CommitUnknown,
+  type Database,
+  type DatabaseLoad,
+  DatabaseUnavailable,
+  type Migration,
+  type Queryable,
+  TransactionAborted,
+} from './database.ts';
 import type { Log } from './log.ts';
 import { applyMigrations } from './migrations.ts';
 import { discardPlans, PlanAge, plannerSettings } from './planner.ts';
@@ -133,6 +141,10 @@ class PostgresDatabase implements Database {
 
   listen(channel: string, onNotify: (payload: string) => void): Promise<() => Promise<void>> {
     return this.#listener.listen(channel, onNotify);
+  }
+
+  load(): DatabaseLoad {
+    return { open: this.#pool.totalCount, idle: this.#pool.idleCount, waiting: this.#pool.waitingCount };
   }
 
   isListening(): boolean {

@@ -12,6 +12,15 @@ export class Turns {
   /** How many of `#waiting` have had their turn: cheaper than moving a long array up each time. */
   #served = 0;
 
+  get isTaken(): boolean {
+    return this.#taken;
+  }
+
+  /** How many callers wait for their turn. */
+  get waiting(): number {
+    return this.#waiting.length - this.#served;
+  }
+
   /** Resolves when it is the caller's turn; the caller must then call `give`, whatever happens. */
   take(): Promise<void> {
     if (!this.#taken) {

@@ -1,17 +1,16 @@
 // One attempt: from a claimed delivery to the signed request, and from its answer to the result that is written back.
 // Claims nothing, stores nothing and never rejects.
 
-import { encodeId, type Uuid } from '../domain/ids.ts';
-import type { SealedSecret } from '../domain/webhook-endpoint.ts';
+import type { KeyObject } from 'node:crypto';
+import { encodeId } from '../domain/ids.ts';
 import type { Cipher } from '../store/cipher.ts';
-import type { ClaimedDelivery, DeliveryResult } from '../store/deliveries-queue.ts';
+import type { ClaimedDelivery } from '../store/deliveries-queue.ts';
+import type { DeliveryResult } from '../store/delivery-results.ts';
 import type { Log } from '../store/log.ts';
-import { type Send, type SendResult, sendErrors } from './safe-fetch.ts';
-import { decideOutcome } from './schedule.ts';
+import type { Send, SendResult } from './safe-fetch.ts';
+import { decideOutcome, holdMsOf, verdictOf } from './schedule.ts';
+import { createSeals, type Seals } from './seals.ts';
 import { currentSecrets, signatureHeader } from './sign.ts';
-
-/** Opened secrets kept in memory, since opening is work that every attempt would repeat. */
-const MAX_OPENED_SECRETS = 1_000;
 
 export interface DeliverOptions {
   readonly cipher: Cipher;
@@ -33,20 +32,30 @@ export interface Delivered {
 
 export type Deliver = (delivery: ClaimedDelivery) => Promise<Delivered>;
 
+const notSent: SendResult = {
+  kind: 'failed',
+  error: 'not_sent',
+  detail: "the webhook could not be prepared; the server's log says why",
+  remoteAddress: null,
+};
+
 export function createDeliver({ cipher, send, now, random, version, log }: DeliverOptions): Deliver {
-  const openSecret = createSecretOpener(cipher);
+  const seals = createSeals(cipher);
   const userAgent = `Tranche/${version}`;
 
-  async function attempt(delivery: ClaimedDelivery, startedAt: Date): Promise<SendResult | { kind: 'not_sent' }> {
+  async function attempt(delivery: ClaimedDelivery, startedAt: Date): Promise<SendResult> {
     const { event, endpoint } = delivery;
     try {
-      const secrets = currentSecrets(endpoint.secrets, startedAt).map((secret) => openSecret(secret, endpoint.id));
-      const headers = webhookHeaders(delivery, startedAt, secrets);
-      return await send({ url: endpoint.url, headers: { ...headers, 'user-agent': userAgent }, body: event.body });
+      const headers = {
+        ...ownHeaders(delivery, seals),
+        ...webhookHeaders(delivery, startedAt, signersOf(delivery, startedAt, seals)),
+        'user-agent': userAgent,
+      };
+      return await send({ url: endpoint.url, headers, body: event.body });
     } catch (error) {
       // A defect or an unreadable secret. It counts as an attempt, or it would be tried again at the end of every lease for ever.
       log.error({ err: error, deliveryId: delivery.id, endpointId: endpoint.id }, 'webhook could not be sent');
-      return { kind: 'not_sent' };
+      return notSent;
     }
   }
 
@@ -54,8 +63,9 @@ export function createDeliver({ cipher, send, now, random, version, log }: Deliv
     const startedAt = now();
     const sent = await attempt(delivery, startedAt);
     const endedAt = now();
-    const answered = sent.kind === 'answered' ? sent : { statusCode: null, retryAfter: null, body: null };
-    const outcome = decideOutcome(delivery.attempts + 1, answered, endedAt, random);
+    const answer = sent.kind === 'answered' ? sent : null;
+    const told = { statusCode: answer?.statusCode ?? null, retryAfter: answer?.retryAfter ?? null };
+    const outcome = decideOutcome(delivery.tries + 1, told, endedAt, random);
     return {
       delivery,
       endpointGone: outcome.status === 'failed' && outcome.endpointGone,
@@ -63,55 +73,79 @@ export function createDeliver({ cipher, send, now, random, version, log }: Deliv
         workspaceId: delivery.workspaceId,
         deliveryId: delivery.id,
         leaseToken: delivery.leaseToken,
+        endpointId: delivery.endpoint.id,
+        generation: delivery.endpoint.generation,
+        verdict: sent.kind === 'failed' && sent.error === 'not_sent' ? 'unsent' : verdictOf(told.statusCode),
+        holdMs: holdMsOf(told, endedAt),
         status: outcome.status,
         nextAttemptAt: outcome.status === 'pending' ? outcome.nextAttemptAt : null,
         startedAt,
         endedAt,
-        statusCode: answered.statusCode,
-        error: errorText(sent),
-        responseBody: answered.body,
+        ...recordOf(sent),
       },
     };
   };
 }
 
-/** `code: what it means`, for the attempts log; null when an answer arrived, which speaks for itself by its status. */
-function errorText(sent: SendResult | { kind: 'not_sent' }): string | null {
-  if (sent.kind === 'answered') return null;
-  if (sent.kind === 'failed') return `${sent.error}: ${sendErrors[sent.error]}`;
-  return "not_sent: the webhook could not be prepared; the server's log says why";
+type AttemptRecord = Pick<
+  DeliveryResult,
+  'statusCode' | 'errorKind' | 'error' | 'remoteAddress' | 'responseHeaders' | 'responseBody' | 'responseTruncated'
+>;
+
+/** What is kept of an attempt. */
+function recordOf(sent: SendResult): AttemptRecord {
+  const { remoteAddress } = sent;
+  if (sent.kind === 'failed') {
+    const { error: errorKind, detail: error } = sent;
+    return { statusCode: null, errorKind, error, remoteAddress, responseHeaders: null, responseBody: null, responseTruncated: false };
+  }
+  return {
+    statusCode: sent.statusCode,
+    errorKind: null,
+    error: null,
+    remoteAddress,
+    responseHeaders: sent.headers,
+    responseBody: sent.body,
+    responseTruncated: sent.truncated,
+  };
+}
+
+/** What signs an attempt, opened. */
+export interface Signers {
+  readonly secrets: readonly string[];
+  readonly keys: readonly KeyObject[];
+}
+
+/** The secrets and keys of the schemes that the endpoint asked for, of which during a rotation there are several. */
+export function signersOf({ endpoint }: Pick<ClaimedDelivery, 'endpoint'>, now: Date, seals: Seals): Signers {
+  const { id, signatureSchemes } = endpoint;
+  const secrets = signatureSchemes.includes('v1') ? currentSecrets(endpoint.secrets, now) : [];
+  const keys = signatureSchemes.includes('v1a') ? currentSecrets(endpoint.signingKeys, now) : [];
+  return {
+    secrets: secrets.map(({ sealed }) => seals.openSecret(sealed, id)),
+    keys: keys.map(({ sealed }) => seals.openKey(sealed, id)),
+  };
+}
+
+function ownHeaders({ endpoint }: ClaimedDelivery, seals: Seals): Record<string, string> {
+  return Object.fromEntries(endpoint.headers.map(({ name, sealed }) => [name, seals.openHeader(name, sealed, endpoint.id)]));
 }
 
 /**
  * The headers of one attempt. `webhook-id`, `Tranche-Seq` and `Tranche-Prev-Seq` are the same at every attempt, the others are of this one.
  * `Tranche-Prev-Seq` is absent on the first webhook that an endpoint is given.
  */
-export function webhookHeaders(delivery: ClaimedDelivery, sentAt: Date, secrets: readonly string[]): Record<string, string> {
-  if (secrets.length === 0) throw new Error('An endpoint without a secret that signs: nothing is sent unsigned.');
+export function webhookHeaders(delivery: ClaimedDelivery, sentAt: Date, { secrets, keys }: Signers): Record<string, string> {
+  if (secrets.length + keys.length === 0) throw new Error('An endpoint without a secret or key that signs: nothing is sent unsigned.');
   const id = encodeId('event', delivery.event.id);
   const timestampSeconds = Math.floor(sentAt.getTime() / 1000);
   return {
     'content-type': 'application/json',
     'webhook-id': id,
     'webhook-timestamp': String(timestampSeconds),
-    'webhook-signature': signatureHeader({ id, timestampSeconds, body: delivery.event.body, secrets }),
+    'webhook-signature': signatureHeader({ id, timestampSeconds, body: delivery.event.body, secrets, keys }),
     'Tranche-Seq': String(delivery.eventSeq),
     ...(delivery.previousSeq === null ? {} : { 'Tranche-Prev-Seq': String(delivery.previousSeq) }),
     'Tranche-Attempt': String(delivery.attempts + 1),
-  };
-}
-
-/** Opens secrets, each sealed for its endpoint's id. The oldest of the cache makes room; a sealed text never changes its meaning. */
-function createSecretOpener(cipher: Cipher): (secret: SealedSecret, endpointId: Uuid) => string {
-  const opened = new Map<string, string>();
-  return ({ sealed }, endpointId) => {
-    const key = `${endpointId} ${sealed}`;
-    const known = opened.get(key);
-    if (known !== undefined) return known;
-    const secret = cipher.open(sealed, endpointId);
-    const oldest = opened.keys().next();
-    if (opened.size >= MAX_OPENED_SECRETS && oldest.done !== true) opened.delete(oldest.value);
-    opened.set(key, secret);
-    return secret;
   };
 }

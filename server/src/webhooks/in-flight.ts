@@ -1,30 +1,40 @@
-// The attempts under way: how many there are to each endpoint, and the writing of their results, many at once.
+// The attempts under way in this process: the places they take, and the writing of their results, many at once.
 // Bounded by its caller, who claims no more than there is room for. Decides neither what is sent nor when.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Uuid } from '../domain/ids.ts';
-import type { Database } from '../store/database.ts';
-import { type ClaimedDelivery, recordResults } from '../store/deliveries-queue.ts';
+import { type Database, DatabaseError } from '../store/database.ts';
+import type { ClaimedDelivery } from '../store/deliveries-queue.ts';
+import { type DeliveryResult, type GivenUp, recordResults } from '../store/delivery-results.ts';
 import type { Log } from '../store/log.ts';
 import type { Deliver, Delivered } from './deliver.ts';
+import { createOneAtATime } from './one-at-a-time.ts';
+import { createTrust } from './trust.ts';
+import { unsentResult } from './unsent.ts';
 
 /** Results of one statement. With answers of up to 16 KiB each it stays below a few MiB. */
-const MAX_RESULTS = 100;
+const MAX_RESULTS = 200;
 /** Results that cannot be written are tried again so often, then let go: their leases end and the deliveries are made again. */
 const RECORD_TRIES = 30;
+/** An attempt that has not been answered for so long gives its place back: waiting costs nothing but a socket, and others shall not wait. */
+const SLOW_AFTER_MS = 1_000;
 
-/** An endpoint whose address answered that it wants no more; another address of it is not meant. */
+/** An endpoint that is to be disabled, as it was when that turned out; another address of it is not meant. */
 export interface GoneEndpoint {
   readonly workspaceId: Uuid;
   readonly endpointId: Uuid;
-  readonly url: string;
+  readonly generation: number;
   readonly reason: string;
+  /** Null where it said so itself. */
+  readonly failingSince: Date | null;
 }
 
 export interface InFlightOptions {
   readonly database: Database;
   readonly deliver: Deliver;
   readonly disableEndpoint: (gone: GoneEndpoint) => Promise<void>;
+  readonly now: () => Date;
+  readonly random: () => number;
   readonly log: Log;
   /** Before another try at writing results. */
   readonly pauseMs: number;
@@ -34,58 +44,122 @@ export interface InFlightOptions {
 
 export interface InFlight {
   launch(deliveries: readonly ClaimedDelivery[]): void;
+  /** Places taken: attempts under way but those that have become slow. */
+  readonly places: number;
   /** Attempts whose result is not written yet. */
   readonly size: number;
-  /** The same, by endpoint. */
-  readonly byEndpoint: ReadonlyMap<Uuid, number>;
+  /** Results that wait to be written. */
+  readonly unwritten: number;
+  /** Whether a delivery is under way here, or its result not written yet. */
+  holds(deliveryId: Uuid): boolean;
+  /** Attempts under way to an endpoint. */
+  busyAt(endpointId: Uuid): number;
+  /** Answered attempts of an endpoint whose result waits to be written. */
+  answeredBy(endpointId: Uuid): number;
+  /** Runs `work` while no result is being written; what is answered meanwhile waits. */
+  whileNothingIsWritten<T>(work: () => Promise<T>): Promise<T>;
+  /** How many attempts at once the endpoint is trusted with. */
+  trustIn(endpointId: Uuid): number;
   /** Waits until every result is written, at most so long; after that no result is written any more. */
   drain(timeoutMs: number): Promise<void>;
 }
 
-export function createInFlight({ database, deliver, disableEndpoint, log, pauseMs, onRoom }: InFlightOptions): InFlight {
-  const byEndpoint = new Map<Uuid, number>();
+export function createInFlight(options: InFlightOptions): InFlight {
+  const { database, deliver, disableEndpoint, now, random, log, pauseMs, onRoom } = options;
+  const busy = new Map<Uuid, number>();
+  const held = new Set<Uuid>();
   const unwritten: Delivered[] = [];
+  const trust = createTrust();
+  const turns = createOneAtATime();
   const closing = new AbortController();
-  let size = 0;
+  let places = 0;
   let isWriting = false;
   let onEmpty: (() => void) | null = null;
 
-  function change(endpointId: Uuid, by: 1 | -1): void {
-    const count = (byEndpoint.get(endpointId) ?? 0) + by;
-    if (count === 0) byEndpoint.delete(endpointId);
-    else byEndpoint.set(endpointId, count);
-    size += by;
-    if (size === 0) onEmpty?.();
+  function count(endpointId: Uuid, by: 1 | -1): void {
+    const next = (busy.get(endpointId) ?? 0) + by;
+    if (next === 0) busy.delete(endpointId);
+    else busy.set(endpointId, next);
   }
 
-  async function disable(delivery: ClaimedDelivery): Promise<void> {
+  async function run(delivery: ClaimedDelivery): Promise<void> {
+    const endpointId = delivery.endpoint.id;
+    count(endpointId, 1);
+    places += 1;
+    let isSlow = false;
+    const slow = setTimeout(() => {
+      isSlow = true;
+      places -= 1;
+      trust.shrink(endpointId);
+      onRoom();
+    }, SLOW_AFTER_MS);
+    const delivered = await deliver(delivery).catch((error: unknown) => broken(delivery, error));
+    clearTimeout(slow);
+    count(endpointId, -1);
+    if (!isSlow) places -= 1;
+    const { verdict } = delivered.result;
+    if (verdict === 'acknowledged' && !isSlow) trust.grow(endpointId);
+    else if (verdict === 'failed' && !isSlow) trust.shrink(endpointId);
+    unwritten.push(delivered);
+    onRoom();
+    await write();
+  }
+
+  /** A defect of ours. It is recorded like any other failure, or it would come back with the end of every lease. */
+  function broken(delivery: ClaimedDelivery, error: unknown): Delivered {
+    log.error({ err: error, deliveryId: delivery.id, endpointId: delivery.endpoint.id }, 'webhook attempt broke');
+    const { workspaceId, id: deliveryId, leaseToken, tries } = delivery;
+    const unsent = { workspaceId, deliveryId, endpointId: delivery.endpoint.id, leaseToken, tries };
+    const said = "the attempt broke by a defect; the server's log says how";
+    return { delivery, endpointGone: false, result: unsentResult(unsent, said, now(), random) };
+  }
+
+  async function disable(gone: GoneEndpoint): Promise<void> {
     try {
-      await disableEndpoint({
-        workspaceId: delivery.workspaceId,
-        endpointId: delivery.endpoint.id,
-        url: delivery.endpoint.url,
-        reason: 'The endpoint answered 410 Gone.',
-      });
+      await disableEndpoint(gone);
     } catch (error) {
-      // Nothing is lost: the next webhook to this endpoint gets the same answer.
-      log.error({ err: error, endpointId: delivery.endpoint.id }, 'webhook endpoint that is gone could not be disabled');
+      // Nothing is lost: the next webhook to this endpoint comes to the same end.
+      log.error({ err: error, endpointId: gone.endpointId }, 'webhook endpoint that is gone could not be disabled');
     }
   }
 
-  async function record(batch: readonly Delivered[]): Promise<void> {
+  /** Writes what can be written. One result that the database refuses must not hold up the others, nor be sent again for ever. */
+  async function store(results: readonly DeliveryResult[]): Promise<readonly GivenUp[]> {
+    try {
+      const { written, givenUp } = await recordResults(database, results, random);
+      if (written < results.length) log.warn({ late: results.length - written }, 'webhook results came after their lease was lost');
+      return givenUp;
+    } catch (error) {
+      if (!(error instanceof DatabaseError && error.isData)) throw error;
+      if (results.length === 1) {
+        const [result] = results as [DeliveryResult];
+        log.error(
+          { err: error, deliveryId: result.deliveryId },
+          'webhook result cannot be written as it is and is written without its details',
+        );
+        return (await recordResults(database, [withoutDetails(result)], random)).givenUp;
+      }
+      const middle = Math.ceil(results.length / 2);
+      return [...(await store(results.slice(0, middle))), ...(await store(results.slice(middle)))];
+    }
+  }
+
+  /** Writes the results that wait by the time it is their turn. */
+  async function record(): Promise<{ batch: readonly Delivered[]; givenUp: readonly GivenUp[] }> {
+    let batch: readonly Delivered[] = [];
     for (let attempt = 1; attempt <= RECORD_TRIES && !closing.signal.aborted; attempt += 1) {
       try {
-        const written = await recordResults(
-          database,
-          batch.map(({ result }) => result),
-        );
-        if (written < batch.length) log.warn({ late: batch.length - written }, 'webhook results came after their lease was lost');
-        return;
+        const givenUp = await turns.run(() => {
+          if (batch.length === 0) batch = unwritten.splice(0, MAX_RESULTS);
+          return store(batch.map(({ result }) => result));
+        });
+        return { batch, givenUp };
       } catch (error) {
         log.error({ err: error, results: batch.length, attempt }, 'webhook results could not be written');
         await pause(pauseMs, undefined, { signal: closing.signal }).catch(() => {});
       }
     }
+    return { batch, givenUp: [] };
   }
 
   /** While one statement runs the next results gather, so the busier it is, the more go at once. */
@@ -93,10 +167,10 @@ export function createInFlight({ database, deliver, disableEndpoint, log, pauseM
     if (isWriting) return;
     isWriting = true;
     while (unwritten.length > 0 && !closing.signal.aborted) {
-      const batch = unwritten.splice(0, MAX_RESULTS);
-      await record(batch);
-      await Promise.all(batch.filter(({ endpointGone }) => endpointGone).map(({ delivery }) => disable(delivery)));
-      for (const { delivery } of batch) change(delivery.endpoint.id, -1);
+      const { batch, givenUp } = await record();
+      await Promise.all([...batch.filter(({ endpointGone }) => endpointGone).map(saidGone), ...givenUp.map(failedForLong)].map(disable));
+      for (const { delivery } of batch) held.delete(delivery.id);
+      if (held.size === 0) onEmpty?.();
       onRoom();
     }
     isWriting = false;
@@ -105,19 +179,26 @@ export function createInFlight({ database, deliver, disableEndpoint, log, pauseM
   return {
     launch(deliveries) {
       for (const delivery of deliveries) {
-        change(delivery.endpoint.id, 1);
-        void deliver(delivery).then((delivered) => {
-          unwritten.push(delivered);
-          return write();
-        });
+        held.add(delivery.id);
+        void run(delivery);
       }
     },
-    get size() {
-      return size;
+    get places() {
+      return places;
     },
-    byEndpoint,
+    get size() {
+      return held.size;
+    },
+    get unwritten() {
+      return unwritten.length;
+    },
+    holds: (deliveryId) => held.has(deliveryId),
+    busyAt: (endpointId) => busy.get(endpointId) ?? 0,
+    answeredBy: (endpointId) => unwritten.reduce((sum, { delivery }) => sum + (delivery.endpoint.id === endpointId ? 1 : 0), 0),
+    whileNothingIsWritten: (work) => turns.run(work),
+    trustIn: trust.of,
     async drain(timeoutMs) {
-      if (size > 0) {
+      if (held.size > 0) {
         const empty = new Promise<void>((resolve) => {
           onEmpty = resolve;
         });
@@ -129,3 +210,28 @@ export function createInFlight({ database, deliver, disableEndpoint, log, pauseM
     },
   };
 }
+
+const withoutDetails = (result: DeliveryResult): DeliveryResult => ({
+  ...result,
+  error: result.error === null ? null : 'what went wrong could not be written down; the log of the server has it',
+  remoteAddress: null,
+  responseHeaders: null,
+  responseBody: null,
+  responseTruncated: result.responseBody !== null,
+});
+
+const saidGone = ({ delivery }: Delivered): GoneEndpoint => ({
+  workspaceId: delivery.workspaceId,
+  endpointId: delivery.endpoint.id,
+  generation: delivery.endpoint.generation,
+  reason: 'The endpoint answered 410 Gone.',
+  failingSince: null,
+});
+
+const failedForLong = ({ workspaceId, endpointId, generation, failingSince }: GivenUp): GoneEndpoint => ({
+  workspaceId,
+  endpointId,
+  generation,
+  reason: `Every attempt since ${failingSince.toISOString()} failed.`,
+  failingSince,
+});

@@ -1,6 +1,8 @@
 // When an attempt is made, and what its answer means for the delivery and the endpoint.
 // Pure: time and randomness are handed in; sends and stores nothing.
 
+import type { Verdict } from '../domain/endpoint-flow.ts';
+
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -39,14 +41,26 @@ export type AttemptOutcome =
   | { readonly status: 'failed'; readonly endpointGone: boolean };
 
 const GONE = 410;
+/** Answers by which a receiver says that it has too much of everything, not of one delivery. */
+const OVERBURDENED = [429, 503];
+
+const isAcknowledgement = (statusCode: number | null): boolean => statusCode !== null && statusCode >= 200 && statusCode < 300;
+
+/** What an answer says about the endpoint. */
+export const verdictOf = (statusCode: number | null): Verdict => (isAcknowledgement(statusCode) ? 'acknowledged' : 'failed');
+
+/** The pause of all its webhooks that a receiver asks for; null where it asks for none. */
+export function holdMsOf({ statusCode, retryAfter }: AttemptAnswer, now: Date): number | null {
+  return statusCode !== null && OVERBURDENED.includes(statusCode) ? parseRetryAfterMs(retryAfter, now) : null;
+}
 
 /**
- * What follows from attempt `number` (1 for the first), whose answer came `now`. Any 2xx acknowledges; a redirect is a failure like any
+ * What follows from attempt `number` (1 for the first, again after a replay), whose answer came `now`. Any 2xx acknowledges; a redirect is a failure like any
  * other; 410 ends the delivery and says that the endpoint wants no more. `random` is evenly spread over 0 to 1.
  */
 export function decideOutcome(number: number, answer: AttemptAnswer, now: Date, random: () => number): AttemptOutcome {
   const { statusCode } = answer;
-  if (statusCode !== null && statusCode >= 200 && statusCode < 300) return { status: 'succeeded' };
+  if (isAcknowledgement(statusCode)) return { status: 'succeeded' };
   if (statusCode === GONE) return { status: 'failed', endpointGone: true };
   const delayMs = attemptDelaysMs[number];
   if (delayMs === undefined) return { status: 'failed', endpointGone: false };

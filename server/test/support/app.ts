@@ -2,8 +2,9 @@
 // Composed by the same functions as in production; only the database and the configuration are the test's own.
 
 import { randomBytes, randomFillSync } from 'node:crypto';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { assembleStore, composeService, newId, type Service, type Store } from '../../src/compose.ts';
+import { readConfig } from '../../src/config.ts';
 import { hashKeySecret, keyHint, makeKeySecret } from '../../src/domain/api-key.ts';
 import { GENESIS_HASH } from '../../src/domain/event.ts';
 import type { Uuid } from '../../src/domain/ids.ts';
@@ -56,8 +57,14 @@ export interface TestApp {
 export interface TestAppOptions {
   readonly database?: 'embedded' | 'PostgreSQL';
   readonly limitPerMinute?: number;
+  /** Where webhooks may go; anywhere by default. */
+  readonly network?: 'public' | 'any';
   /** Whether the worker delivers. */
   readonly deliver?: boolean;
+  /** Where to log; nowhere by default. */
+  readonly log?: Logger;
+  /** Other settings, as they stand in the environment. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp> {
@@ -65,12 +72,13 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
   if (wanted === undefined || !wanted.available) throw new Error(`no test database: ${wanted?.reason}`);
   const opened = await wanted.open();
   const { database } = opened;
-  const log = pino({ level: 'silent' });
+  const log = options.log ?? pino({ level: 'silent' });
   const store = assembleStore(database, createCipher(randomBytes(32)), { LANES: 1 }, log);
   const config = {
+    ...readConfig(options.environment ?? {}),
     RATE_LIMIT_PER_MINUTE: options.limitPerMinute ?? 1_000_000,
     WEBHOOK_CONCURRENCY: 20,
-    WEBHOOK_NETWORK: 'any' as const,
+    WEBHOOK_NETWORK: options.network ?? ('any' as const),
     HOST: '127.0.0.1',
   };
   const service = composeService({ ...store, close: () => store.lane.close() }, config, '0.0.0-test', log);
@@ -102,6 +110,8 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
 
   async function call(method: Method, path: string, { body, raw, key = first.key, headers = {} }: CallOptions = {}): Promise<CallResult> {
     const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+    // What has no end is read to its first words and then left; all else to its end.
+    const mayStream = method === 'GET' && /^\/v1\/events\/stream(\?|$)/.test(path);
     const answer = await service.app.inject({
       method,
       url: path,
@@ -111,13 +121,16 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
         ...headers,
       },
       ...(sent === undefined ? {} : { payload: sent }),
+      ...(mayStream ? { payloadAsStream: true } : {}),
     });
-    const isJson = /json/.test(String(answer.headers['content-type'] ?? '')) && answer.payload !== '';
+    const text = mayStream ? await readStart(answer.stream()) : answer.payload;
+    if (mayStream) answer.raw.res.destroy();
+    const isJson = /json/.test(String(answer.headers['content-type'] ?? '')) && text !== '';
     return {
       status: answer.statusCode,
       headers: answer.headers as Record<string, string | undefined>,
-      body: isJson ? JSON.parse(answer.payload) : null,
-      text: answer.payload,
+      body: isJson ? JSON.parse(text) : null,
+      text,
     };
   }
 
@@ -144,6 +157,11 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
       await opened.close();
     },
   };
+}
+
+async function readStart(body: AsyncIterable<Buffer>): Promise<string> {
+  for await (const chunk of body) return chunk.toString();
+  return '';
 }
 
 /** A project with one milestone, brought to a status the way a client would. */

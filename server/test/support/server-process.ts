@@ -94,8 +94,8 @@ export async function tranche(words: readonly string[], variables: Environment):
 }
 
 /** Starts to serve and returns when it says where. Rejects, with what it said, when it ends instead. */
-export async function startServer(variables: Environment): Promise<ServerProcess> {
-  const child = launch(['serve'], { HOST: '127.0.0.1', PORT: '0', RATE_LIMIT_PER_MINUTE: '1000000', ...variables });
+export async function startServer(variables: Environment, options: readonly string[] = []): Promise<ServerProcess> {
+  const child = launch(['serve', ...options], { HOST: '127.0.0.1', PORT: '0', RATE_LIMIT_PER_MINUTE: '1000000', ...variables });
   const late = setTimeout(() => child.process.kill('SIGKILL'), START_TIMEOUT_MS);
   const url = await Promise.race([addressOf(child, variables), child.ended]).finally(() => clearTimeout(late));
   if (typeof url !== 'string') throw new Error(`serve ended with ${url.code ?? url.signal}: ${url.stdout}${url.stderr}`);
@@ -110,6 +110,64 @@ async function addressOf({ process: child, out }: Child, variables: Environment)
     if (found !== null && end.test(out.stdout)) return found[1] as string;
     await once(child.stdout as NodeJS.ReadableStream, 'data');
   }
+}
+
+export interface WorkerProcess {
+  /** Where its operators ask. */
+  readonly url: string;
+  readonly stdout: () => string;
+  readonly log: () => Json[];
+  signal(signal: NodeJS.Signals): void;
+  readonly ended: Promise<Finished>;
+  kill9(): Promise<void>;
+  /** SIGTERM, and how it ended. */
+  stop(): Promise<Finished>;
+}
+
+/** Starts `tranche worker`, with a port for its operators that the system picks, and returns when it delivers. */
+export async function startWorkerProcess(variables: Environment): Promise<WorkerProcess> {
+  const child = launch(['worker'], { METRICS_PORT: '0', WEBHOOK_NETWORK: 'any', ...variables });
+  const late = setTimeout(() => child.process.kill('SIGKILL'), START_TIMEOUT_MS);
+  const url = await Promise.race([operatorsOf(child), child.ended]).finally(() => clearTimeout(late));
+  if (typeof url !== 'string') throw new Error(`worker ended with ${url.code ?? url.signal}: ${url.stdout}${url.stderr}`);
+  const signal = (name: NodeJS.Signals): void => void child.process.kill(name);
+  return {
+    url,
+    stdout: () => child.out.stdout,
+    log: () => parseLog(child.out.stderr),
+    signal,
+    ended: child.ended,
+    async kill9() {
+      signal('SIGKILL');
+      await child.ended;
+    },
+    stop() {
+      signal('SIGTERM');
+      return child.ended;
+    },
+  };
+}
+
+async function operatorsOf({ process: child, out }: Child): Promise<string> {
+  for (;;) {
+    const found = /Health +(http:\S+)\n\n/.exec(out.stdout);
+    if (found !== null) return found[1] as string;
+    await once(child.stdout as NodeJS.ReadableStream, 'data');
+  }
+}
+
+/** Every sample of a metrics page: `name{labels}` to value. Throws at a line that is not of the text format. */
+export async function readMetrics(url: string, token?: string): Promise<Map<string, number>> {
+  const answer = await fetch(`${url}/metrics`, token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } });
+  if (answer.status !== 200) throw new Error(`/metrics answered ${answer.status}`);
+  const samples = new Map<string, number>();
+  for (const line of (await answer.text()).trimEnd().split('\n')) {
+    if (/^# (HELP \w+ \S.*|TYPE \w+ (counter|gauge|histogram))$/.test(line)) continue;
+    const sample = /^([a-z_]\w*(?:\{\w+="[^"]*"(?:,\w+="[^"]*")*\})?) ([0-9.e+-]+|\+Inf|NaN)$/.exec(line);
+    if (sample === null) throw new Error(`not a line of the text format: ${line}`);
+    samples.set(sample[1] as string, sample[2] === '+Inf' ? Number.POSITIVE_INFINITY : Number(sample[2]));
+  }
+  return samples;
 }
 
 function asServer(child: Child, url: string, ownKey: string | undefined): ServerProcess {

@@ -7,11 +7,12 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo, Socket } from 'node:net';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, onTestFinished, vi } from 'vitest';
+import { unharmed } from '../../src/domain/endpoint-flow.ts';
 import { type EventType, GENESIS_HASH } from '../../src/domain/event.ts';
 import { createIdGenerator, type Uuid } from '../../src/domain/ids.ts';
 import type { WebhookEndpoint } from '../../src/domain/webhook-endpoint.ts';
 import { createCipher } from '../../src/store/cipher.ts';
-import type { Database } from '../../src/store/database.ts';
+import type { Database, Queryable } from '../../src/store/database.ts';
 import { eventTable } from '../../src/store/events.ts';
 import { insertRows } from '../../src/store/tables.ts';
 import { webhookEndpointTable } from '../../src/store/webhook-endpoints.ts';
@@ -23,7 +24,8 @@ import { type OpenDatabase, type TestDatabase, testDatabases } from './databases
 
 const random = (bytes: Uint8Array): void => void randomFillSync(bytes);
 export const newId = createIdGenerator(Date.now, random);
-export const cipher = createCipher(randomBytes(32));
+export const cipherKey = randomBytes(32);
+export const cipher = createCipher(cipherKey);
 
 /** Runs the suite on every database there is; the function it is handed gives that database to a test. */
 export function onEachDatabase(name: string, suite: (database: () => Database, kind: TestDatabase['name']) => void): void {
@@ -50,7 +52,12 @@ export async function addWorkspace(database: Database): Promise<Uuid> {
 }
 
 /** Appends events as a commit does: with the next sequence numbers and the head moved along, in one transaction. */
-export function addEvents(database: Database, workspaceId: Uuid, types: readonly EventType[]): Promise<number[]> {
+export function addEvents(
+  database: Database,
+  workspaceId: Uuid,
+  types: readonly EventType[],
+  projectOf: (index: number) => Uuid | null = newId,
+): Promise<number[]> {
   return database.transaction(async (transaction) => {
     const heads = await transaction.query<{ event_seq: bigint }>(
       'select event_seq from workspace_heads where workspace_id = $1 for no key update',
@@ -62,7 +69,7 @@ export function addEvents(database: Database, workspaceId: Uuid, types: readonly
       seq: last + 1 + i,
       id: newId(),
       type,
-      projectId: newId(),
+      projectId: projectOf(i),
       body: JSON.stringify({ event: type, data: { n: last + 1 + i, name: 'Größe 📐' } }),
       hash: GENESIS_HASH,
       createdAt: new Date(),
@@ -89,6 +96,14 @@ export async function addEndpoint(
       status: 'enabled',
       disabledReason: null,
       secrets: [{ sealed: cipher.seal(secret, id), expiresAt: null }],
+      signatureSchemes: ['v1'],
+      signingKeys: [],
+      headers: [],
+      maxConcurrency: 16,
+      rateLimitPerSecond: null,
+      ordering: 'none',
+      generation: 1,
+      health: unharmed,
       afterSeq: 0,
       version: 1,
       createdAt: now,
@@ -108,6 +123,38 @@ export function disableEndpoint(database: Database): (gone: GoneEndpoint) => Pro
       reason,
     ]);
   };
+}
+
+/** The database, but statements that `fault` finds an error for fail with it. Private fields forbid to inherit, so calls are bound to the real one. */
+export function intercepted(real: Database, fault: (text: string) => Error | null): Database {
+  const query =
+    (queryable: Queryable) =>
+    <Row>(text: string, parameters?: readonly unknown[]): Promise<Row[]> => {
+      const error = fault(text);
+      return error === null ? queryable.query<Row>(text, parameters) : Promise.reject(error);
+    };
+  return new Proxy(real, {
+    get(target, name) {
+      if (name === 'query') return query(target);
+      if (name === 'transaction')
+        return <T>(work: (transaction: Queryable) => Promise<T>) =>
+          target.transaction((transaction) => work({ query: query(transaction) }));
+      const value = Reflect.get(target, name, target) as unknown;
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
+
+/** What the endpoint's flow counts as under way, which is the number of its leases. */
+export async function inFlightOf(database: Database, endpointId: Uuid): Promise<number> {
+  const rows = await database.query<{ in_flight: number; leased: number }>(
+    `select f.in_flight, (select count(*)::integer from deliveries d where d.endpoint_id = f.endpoint_id and d.status = 'pending' and d.lease_token is not null) as leased
+     from webhook_flows f where f.endpoint_id = $1`,
+    [endpointId],
+  );
+  const { in_flight, leased } = rows[0] as { in_flight: number; leased: number };
+  expect(in_flight).toBe(leased);
+  return in_flight;
 }
 
 export interface Received {
@@ -151,6 +198,7 @@ function makeClock(): { now: () => Date; advance: (ms: number) => void } {
 
 export interface TestWorker extends DeliveryWorker {
   readonly advance: (ms: number) => void;
+  readonly now: () => Date;
   readonly errors: string[];
 }
 
@@ -182,7 +230,7 @@ export async function startWorker(
     await database.query(`update deliveries set status = 'cancelled', next_attempt_at = null where status = 'pending'`);
   });
   await worker.start();
-  return { ...worker, advance: clock.advance, errors };
+  return { ...worker, advance: clock.advance, now: clock.now, errors };
 }
 
 export interface DeliveryRow {

@@ -28,10 +28,26 @@ export interface Exchange {
   rateLimit: string | null;
   /** Whether the body was read; only asked where a client announced one. */
   bodyRead: boolean;
+  /** Counts the answer and its time; null where nobody counts. */
+  readonly meter: RequestMeter | null;
+  readonly startedAtMs: number;
 }
 
-export function exchangeOf(request: FastifyRequest, reply: FastifyReply): Exchange {
-  return { request: request.raw, response: reply.raw, requestId: request.id, rateLimit: null, bodyRead: false };
+/** What counts the answers of one operation; compose.ts hands it in. */
+export interface RequestMeter {
+  answered(status: number, durationMs: number): void;
+}
+
+export function exchangeOf(request: FastifyRequest, reply: FastifyReply, meter: RequestMeter | null = null): Exchange {
+  return {
+    request: request.raw,
+    response: reply.raw,
+    requestId: request.id,
+    rateLimit: null,
+    bodyRead: false,
+    meter,
+    startedAtMs: meter === null ? 0 : performance.now(),
+  };
 }
 
 export interface ResponderOptions {
@@ -45,6 +61,8 @@ export interface Responder {
   /** `text` null: no body and, but for 204 and 304, a length of 0. */
   send(exchange: Exchange, status: number, text: string | null, extra?: Readonly<Record<string, string>>): void;
   refuse(exchange: Exchange, refusal: Refusal, context?: ProblemContext): void;
+  /** Writes the head of an answer without an end and hands the connection on; a HEAD request gets the head alone. */
+  stream(exchange: Exchange, type: string, begin: (response: ServerResponse) => void): void;
   /** Something was thrown: the database out of reach, or a defect. */
   fail(exchange: Exchange, error: unknown): void;
 }
@@ -59,15 +77,7 @@ const mustClose = ({ request, bodyRead }: Exchange): boolean =>
 export function createResponder({ log, rateLimitPolicy, isDraining }: ResponderOptions): Responder {
   const traces = log.isLevelEnabled('debug');
 
-  function write(
-    exchange: Exchange,
-    status: number,
-    type: string,
-    text: string | null,
-    extra: Readonly<Record<string, string>> | undefined,
-  ): void {
-    const { request, response, requestId, rateLimit } = exchange;
-    if (response.headersSent || response.destroyed) return;
+  function commonHeaders({ requestId, rateLimit }: Exchange): Record<string, string | number> {
     const headers: Record<string, string | number> = {
       'Request-Id': requestId,
       'Cache-Control': 'no-store',
@@ -77,6 +87,19 @@ export function createResponder({ log, rateLimitPolicy, isDraining }: ResponderO
       headers['RateLimit-Policy'] = rateLimitPolicy;
       headers.RateLimit = rateLimit;
     }
+    return headers;
+  }
+
+  function write(
+    exchange: Exchange,
+    status: number,
+    type: string,
+    text: string | null,
+    extra: Readonly<Record<string, string>> | undefined,
+  ): void {
+    const { request, response, requestId } = exchange;
+    if (response.headersSent || response.destroyed) return;
+    const headers = commonHeaders(exchange);
     if (extra !== undefined) for (const name in extra) headers[name] = extra[name] as string;
     if (text !== null) {
       headers['Content-Type'] = type;
@@ -85,6 +108,7 @@ export function createResponder({ log, rateLimitPolicy, isDraining }: ResponderO
     if (isDraining() || (status >= 400 && mustClose(exchange))) headers.Connection = 'close';
     response.writeHead(status, headers);
     response.end(text ?? undefined);
+    exchange.meter?.answered(status, performance.now() - exchange.startedAtMs);
     // Neither the query nor any header or body is logged: they may hold what is nobody's business.
     if (traces)
       log.debug({ request_id: requestId, method: request.method, path: request.url?.split('?', 1)[0], status }, 'request answered');
@@ -100,6 +124,15 @@ export function createResponder({ log, rateLimitPolicy, isDraining }: ResponderO
   return {
     send: (exchange, status, text, extra) => write(exchange, status, JSON_CONTENT_TYPE, text, extra),
     refuse,
+    stream(exchange, type, begin) {
+      const { request, response } = exchange;
+      if (response.headersSent || response.destroyed) return;
+      // Some proxies gather an answer before they pass it on; this header tells the most common one not to.
+      response.writeHead(200, { ...commonHeaders(exchange), 'Content-Type': type, 'X-Accel-Buffering': 'no' });
+      exchange.meter?.answered(200, performance.now() - exchange.startedAtMs);
+      if (request.method === 'HEAD') response.end();
+      else begin(response);
+    },
     fail(exchange, error) {
       const refusal = refusalOf(error);
       log.error(

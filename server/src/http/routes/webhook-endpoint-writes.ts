@@ -2,8 +2,9 @@
 
 import { createWebhookEndpoint } from '../../commands/create-webhook-endpoint.ts';
 import { deleteWebhookEndpoint, rotateWebhookSecret, updateWebhookEndpoint } from '../../commands/update-webhook-endpoint.ts';
-import { encodeId } from '../../domain/ids.ts';
-import type { WebhookEndpoint } from '../../domain/webhook-endpoint.ts';
+import type { Refusal } from '../../domain/errors.ts';
+import { encodeId, type Uuid } from '../../domain/ids.ts';
+import { DEFAULT_MAX_CONCURRENCY, type WebhookEndpoint } from '../../domain/webhook-endpoint.ts';
 import {
   presentWebhookEndpoint,
   presentWebhookEndpointWithSecret,
@@ -19,6 +20,7 @@ import {
 } from '../../schemas/webhook-endpoints.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { serializerOf } from '../serialize.ts';
+import { validationFailed } from '../validation.ts';
 import { envelope, etag, submit, type Writes } from '../writes.ts';
 
 const serialize = serializerOf(webhookEndpointResource);
@@ -39,8 +41,20 @@ const withSecret = (status: 200 | 201, secret: string) => (endpoint: WebhookEndp
   body: serializeWithSecret(presentWebhookEndpointWithSecret(endpoint, secret)),
 });
 
+/** A URL that can never be sent to is refused when it is given, rather than at every delivery. */
+function refuseUrl(writes: Writes, url: string | undefined): Refusal | null {
+  const message = url === undefined ? null : writes.refuseReceiver(url);
+  return message === null ? null : validationFailed([{ pointer: '/url', code: 'blocked_address', message }]);
+}
+
+/** Values are encrypted before anything else sees them. */
+const sealed = (writes: Writes, endpointId: Uuid, name: string, value: string) => ({
+  name,
+  sealed: writes.sealHeader(name, value, endpointId),
+});
+
 export function webhookEndpointWriteRoutes(writes: Writes): Route[] {
-  const { lane, newId, makeSigningSecret, sealSigningSecret } = writes;
+  const { lane, newId, makeSigningSecret, sealSigningSecret, makeSigningKey } = writes;
   return [
     defineRoute({
       method: 'POST',
@@ -62,10 +76,24 @@ export function webhookEndpointWriteRoutes(writes: Writes): Route[] {
       idempotent: true,
       versioned: true,
       async handle(request) {
-        const { url, description = null, event_types = null } = request.body;
+        const { url, description = null, event_types = null, signature_schemes = ['v1' as const], headers = {} } = request.body;
+        const refusal = refuseUrl(writes, url);
+        if (refusal !== null) return refusal;
         const id = newId();
         const secret = makeSigningSecret();
-        const draft = { id, url, description, eventTypes: event_types, sealedSecret: sealSigningSecret(secret, id) };
+        const draft = {
+          id,
+          url,
+          description,
+          eventTypes: event_types,
+          sealedSecret: sealSigningSecret(secret, id),
+          signatureSchemes: signature_schemes,
+          signingKey: signature_schemes.includes('v1a') ? makeSigningKey(id) : null,
+          headers: Object.entries(headers).map(([name, value]) => sealed(writes, id, name, value)),
+          maxConcurrency: request.body.max_concurrency ?? DEFAULT_MAX_CONCURRENCY,
+          rateLimitPerSecond: request.body.rate_limit_per_second ?? null,
+          ordering: request.body.ordering ?? ('none' as const),
+        };
         return submit(lane, createWebhookEndpoint(envelope(request, withSecret(201, secret)), draft));
       },
     }),
@@ -85,9 +113,22 @@ export function webhookEndpointWriteRoutes(writes: Writes): Route[] {
       idempotent: true,
       versioned: true,
       async handle(request) {
-        const { event_types, ...fields } = request.body;
-        const update = { ...fields, eventTypes: event_types };
-        return submit(lane, updateWebhookEndpoint(envelope(request, updated), request.ids.id as string, update, request.ifMatch));
+        const { event_types, signature_schemes, headers = {}, max_concurrency, rate_limit_per_second, ...fields } = request.body;
+        const refusal = refuseUrl(writes, fields.url);
+        if (refusal !== null) return refusal;
+        const id = request.ids.id as string;
+        const update = {
+          ...fields,
+          eventTypes: event_types,
+          maxConcurrency: max_concurrency,
+          rateLimitPerSecond: rate_limit_per_second,
+          signatureSchemes: signature_schemes,
+          signingKey: signature_schemes?.includes('v1a') === true ? makeSigningKey(id) : undefined,
+          headers: Object.entries(headers).map(([name, value]) =>
+            value === null ? { name, sealed: null } : sealed(writes, id, name, value),
+          ),
+        };
+        return submit(lane, updateWebhookEndpoint(envelope(request, updated), id, update, request.ifMatch));
       },
     }),
     defineRoute({
@@ -110,7 +151,8 @@ export function webhookEndpointWriteRoutes(writes: Writes): Route[] {
       tag: 'Webhooks',
       summary: 'Give a webhook endpoint a new secret',
       description:
-        'Until the overlap ends, deliveries are signed with the old secret too, so that a receiver can change over without a gap.',
+        'Until the overlap ends, deliveries are signed with the old secret too, so that a receiver can change over without a gap. ' +
+        'The key of `v1a` signatures is renewed along with it.',
       scope: 'webhooks:write',
       ids: { id: 'webhook_endpoint' },
       body: webhookSecretRotate,
@@ -128,8 +170,8 @@ export function webhookEndpointWriteRoutes(writes: Writes): Route[] {
         const id = request.ids.id as string;
         const secret = makeSigningSecret();
         const overlapMs = request.body.overlap_seconds * 1000;
-        const command = rotateWebhookSecret(envelope(request, withSecret(200, secret)), id, sealSigningSecret(secret, id), overlapMs);
-        return submit(lane, command);
+        const fresh = { sealedSecret: sealSigningSecret(secret, id), signingKey: makeSigningKey(id) };
+        return submit(lane, rotateWebhookSecret(envelope(request, withSecret(200, secret)), id, fresh, overlapMs));
       },
     }),
   ];

@@ -24,6 +24,7 @@ import { ABSENT } from '../mount.ts';
 import { listAnswer, listEnvelope, listExample, pageOf, type Reads } from '../reads.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { etag } from '../writes.ts';
+import { deliveryFiltersOf, deliveryListAnswer, SHORT_PAGES } from './deliveries.ts';
 
 export function webhookEndpointReadRoutes(reads: Reads): Route[] {
   return [
@@ -81,7 +82,7 @@ function deliveryReadRoutes(reads: Reads): Route[] {
       operationId: 'listWebhookEndpointDeliveries',
       tag: 'Webhooks',
       summary: 'List the deliveries to a webhook endpoint',
-      description: 'What was, is being or will be sent to the endpoint, newest first.',
+      description: `What was, is being or will be sent to the endpoint, newest first. ${SHORT_PAGES}`,
       scope: 'webhooks:read',
       ids: { id: 'webhook_endpoint' },
       query: deliveryListQuery,
@@ -89,8 +90,8 @@ function deliveryReadRoutes(reads: Reads): Route[] {
       errors: [],
       async handle({ caller, ids, query }) {
         const page = pageOf(query);
-        const found = await reads.listDeliveries(caller.workspaceId, { endpointId: ids.id as Uuid, status: query.status }, page);
-        return found === null ? ABSENT : listAnswer('delivery', found, page, presentDelivery);
+        const found = await reads.listDeliveries(caller.workspaceId, deliveryFiltersOf(query, ids.id as Uuid), page);
+        return found === null ? ABSENT : deliveryListAnswer(found, page);
       },
     }),
     defineRoute({

@@ -1,0 +1,113 @@
+// One pass of claiming: who has something due, who gets how many of the places that are free, and the claim itself.
+// Sends nothing. What it remembers of endpoints is where it stopped looking; forgetting it is harmless.
+
+import { roomOf } from '../domain/endpoint-flow.ts';
+import type { Uuid } from '../domain/ids.ts';
+import type { Database } from '../store/database.ts';
+import { findHeads, type Heads } from '../store/deliveries-in-order.ts';
+import { cancelWaiting, claimDue, findWaiting, type Grant, lessAnswered, type WaitingEndpoint } from '../store/deliveries-queue.ts';
+import type { EndpointKey } from '../store/endpoint-flows.ts';
+import type { InFlight } from './in-flight.ts';
+import { shareOut } from './share.ts';
+
+/** Attempts held at once, slow ones and unwritten results included, for each place of the worker. */
+const HELD_PER_PLACE = 16;
+/** Results that wait to be written: beyond it the database is behind, and nothing is claimed. */
+const MAX_UNWRITTEN = 1_000;
+/** Endpoints that one claim locks. */
+const MAX_GRANTS = 200;
+/** Endpoints with ordered deliveries that one pass looks at; the next pass begins after them. */
+const MAX_ORDERED = 50;
+
+export interface ClaimsOptions {
+  readonly database: Database;
+  readonly inFlight: InFlight;
+  /** Attempts under way at once that are quick; slow ones give their places back. */
+  readonly concurrency: number;
+  readonly leaseMs: number;
+  readonly owner: Uuid;
+  readonly now: () => Date;
+  readonly newId: () => Uuid;
+  /** Once aborted, nothing more is claimed. */
+  readonly signal: AbortSignal;
+}
+
+/** Returns a pass, which tells whether to go on at once. */
+export function createClaims({
+  database,
+  inFlight,
+  concurrency,
+  leaseMs,
+  owner,
+  now,
+  newId,
+  signal,
+}: ClaimsOptions): () => Promise<boolean> {
+  const lookedUpTo = new Map<Uuid, Uuid>();
+  let phase = 0;
+  let firstOrdered = 0;
+
+  function freePlaces(): { total: number; taken: number } {
+    const holdable = concurrency * HELD_PER_PLACE - inFlight.size;
+    if (inFlight.unwritten >= MAX_UNWRITTEN || holdable <= 0) return { total: 0, taken: 0 };
+    return { total: Math.min(concurrency, inFlight.places + holdable), taken: inFlight.places };
+  }
+
+  /** Whose turn it is at endpoints that asked for order. */
+  async function lookAtOrdered(open: readonly WaitingEndpoint[], time: Date): Promise<Map<Uuid, Heads>> {
+    const ordered = open.filter(({ hasOrdered }) => hasOrdered);
+    if (firstOrdered >= ordered.length) firstOrdered = 0;
+    const looked = ordered.slice(firstOrdered, firstOrdered + MAX_ORDERED);
+    firstOrdered += MAX_ORDERED;
+    const asked = looked.map(({ flow }) => ({ ...keyOf(flow), after: lookedUpTo.get(flow.endpointId) ?? null }));
+    const found = await findHeads(database, asked, time);
+    lookedUpTo.clear();
+    for (const { endpointId, next } of found) if (next !== null) lookedUpTo.set(endpointId, next);
+    return new Map(found.map((heads) => [heads.endpointId, heads]));
+  }
+
+  function grantsFor(open: readonly WaitingEndpoint[], heads: ReadonlyMap<Uuid, Heads>, time: Date): Grant[] {
+    const asking = open.map(({ flow, caps, dueAt }) => {
+      const turns = heads.get(flow.endpointId)?.heads ?? [];
+      const busy = inFlight.busyAt(flow.endpointId);
+      const free = roomOf(lessAnswered(flow, inFlight.answeredBy(flow.endpointId)), caps, time);
+      const room = Math.min(free, inFlight.trustIn(flow.endpointId) - busy);
+      return { busy, room: dueAt === null ? Math.min(room, turns.length) : room, dueAt: dueAt ?? turns[0]?.dueAt ?? time };
+    });
+    const shares = shareOut(asking, freePlaces());
+    return open
+      .map(({ flow }, i) => ({
+        ...keyOf(flow),
+        share: shares[i] as number,
+        answered: inFlight.answeredBy(flow.endpointId),
+        heads: heads.get(flow.endpointId)?.heads ?? [],
+      }))
+      .filter(({ share }) => share > 0)
+      .slice(0, MAX_GRANTS);
+  }
+
+  return async () => {
+    if (freePlaces().total <= inFlight.places) return false;
+    const time = now();
+    const waiting = await findWaiting(database, time);
+    const closed = waiting.filter(({ isOpen }) => !isOpen);
+    const cancelled = await cancelWaiting(
+      database,
+      closed.map(({ flow }) => keyOf(flow)),
+      time,
+    );
+    const open = waiting.filter(({ isOpen }) => isOpen);
+    const heads = await lookAtOrdered(open, time);
+    phase += 1;
+    // Between counting what was answered and the claim no result may be written, or it would count twice.
+    const { deliveries, missed } = await inFlight.whileNothingIsWritten(() => {
+      const grants = signal.aborted ? [] : grantsFor(open, heads, time);
+      return claimDue(database, { grants, leaseMs, owner, now: time, newToken: newId, phase });
+    });
+    inFlight.launch(deliveries);
+    const isLooking = [...heads.values()].some(({ next }) => next !== null);
+    return deliveries.length > 0 || missed > 0 || cancelled > 0 || isLooking;
+  };
+}
+
+const keyOf = ({ workspaceId, endpointId }: EndpointKey): EndpointKey => ({ workspaceId, endpointId });

@@ -1,0 +1,101 @@
+// A loop that works in passes, rests until it is rung or some time has passed, and never ends by itself: a pass that throws is logged, and
+// after a pause that grows with every failure the next one begins. Knows nothing of webhooks.
+
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Log } from '../store/log.ts';
+import { createBell } from './bell.ts';
+
+/** A pause after failures doubles so often. */
+const MAX_DOUBLINGS = 4;
+
+export interface LoopOptions {
+  /** For the log. */
+  readonly name: string;
+  /** Returns whether to go on at once. */
+  readonly pass: () => Promise<boolean>;
+  /** Whether all that earlier passes began has ended. Only a pass that begins so can tell that there is nothing to do. */
+  readonly isQuiet?: () => boolean;
+  /** Between two passes, so that what comes in quick succession is handled together. */
+  readonly pauseMs: number;
+  readonly pollMs: number;
+  readonly errorPauseMs: number;
+  readonly now: () => Date;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+export interface Loop {
+  run(): Promise<void>;
+  ring(): void;
+  /** Resolves when a pass that began after this call found nothing more to do. Rejects when the loop is stopped. */
+  settled(): Promise<void>;
+  /** When the last pass ended without an error. */
+  readonly lastRunAt: Date | null;
+  /** When the last pass ended, with an error or without: a loop that keeps failing is alive, one that stands still is not. */
+  readonly lastPassAt: Date | null;
+  /** The message of the error that ended the last pass, null when there was none. */
+  readonly lastError: string | null;
+}
+
+interface Waiter {
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+export function createLoop({ name, pass, isQuiet = () => true, pauseMs, pollMs, errorPauseMs, now, log, signal }: LoopOptions): Loop {
+  const bell = createBell();
+  let waiters: Waiter[] = [];
+  let lastRunAt: Date | null = null;
+  let lastPassAt: Date | null = null;
+  let lastError: string | null = null;
+  let failures = 0;
+
+  async function once(): Promise<boolean> {
+    const waiting = isQuiet() ? waiters : [];
+    if (waiting.length > 0) waiters = [];
+    try {
+      const isBusy = await pass();
+      lastRunAt = now();
+      lastError = null;
+      failures = 0;
+      if (!isBusy) for (const waiter of waiting.splice(0)) waiter.resolve();
+      return isBusy;
+    } catch (error) {
+      lastError = error instanceof Error ? error.message : String(error);
+      log.error({ err: error, loop: name }, 'webhook worker failed and goes on after a pause');
+      await pause(errorPauseMs * 2 ** Math.min(failures, MAX_DOUBLINGS), undefined, { signal }).catch(() => {});
+      failures += 1;
+      return true;
+    } finally {
+      waiters.push(...waiting);
+      lastPassAt = now();
+    }
+  }
+
+  return {
+    async run() {
+      while (!signal.aborted) {
+        const isBusy = await once();
+        await pause(pauseMs);
+        if (!isBusy) await bell.wait(pollMs);
+      }
+      for (const waiter of waiters.splice(0)) waiter.reject(new Error('The delivery worker was stopped.'));
+    },
+    ring: () => bell.ring(),
+    settled() {
+      if (signal.aborted) return Promise.reject(new Error('The delivery worker was stopped.'));
+      const done = new Promise<void>((resolve, reject) => waiters.push({ resolve, reject }));
+      bell.ring();
+      return done;
+    },
+    get lastRunAt() {
+      return lastRunAt;
+    },
+    get lastPassAt() {
+      return lastPassAt;
+    },
+    get lastError() {
+      return lastError;
+    },
+  };
+}
