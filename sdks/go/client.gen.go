@@ -28,6 +28,9 @@ type Client struct {
 	// Deliveries calls what is under /v1/deliveries.
 	Deliveries *DeliveryService
 
+	// WebhookRepairs calls what is under /v1/webhook_repairs.
+	WebhookRepairs *WebhookRepairService
+
 	// APIKeys calls what is under /v1/api_keys.
 	APIKeys *APIKeyService
 
@@ -43,6 +46,7 @@ func (c *Client) connect(core *core) {
 	c.Events = &EventService{core}
 	c.WebhookEndpoints = &WebhookEndpointService{core}
 	c.Deliveries = &DeliveryService{core}
+	c.WebhookRepairs = &WebhookRepairService{core}
 	c.APIKeys = &APIKeyService{core}
 }
 

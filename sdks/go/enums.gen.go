@@ -15,6 +15,41 @@ const (
 	APIKeyStatusRevoked APIKeyStatus = "revoked"
 )
 
+// BreakerState: `closed`: it is sent to. `open`: it has failed so often that only a probe is sent now
+// and then. `half_open`: a probe is under way or was acknowledged, and deliveries are taken up again
+// one by one.
+//
+// A value that this version of the client does not know yet is passed through as it is.
+type BreakerState string
+
+const (
+	BreakerStateClosed   BreakerState = "closed"
+	BreakerStateOpen     BreakerState = "open"
+	BreakerStateHalfOpen BreakerState = "half_open"
+)
+
+// DeliveryAttemptErrorKind: one of the values below.
+//
+// A value that this version of the client does not know yet is passed through as it is.
+type DeliveryAttemptErrorKind string
+
+const (
+	DeliveryAttemptErrorKindInvalidURL        DeliveryAttemptErrorKind = "invalid_url"
+	DeliveryAttemptErrorKindBlockedAddress    DeliveryAttemptErrorKind = "blocked_address"
+	DeliveryAttemptErrorKindDnsNotFound       DeliveryAttemptErrorKind = "dns_not_found"
+	DeliveryAttemptErrorKindDnsFailed         DeliveryAttemptErrorKind = "dns_failed"
+	DeliveryAttemptErrorKindDnsTimeout        DeliveryAttemptErrorKind = "dns_timeout"
+	DeliveryAttemptErrorKindConnectionRefused DeliveryAttemptErrorKind = "connection_refused"
+	DeliveryAttemptErrorKindConnectionReset   DeliveryAttemptErrorKind = "connection_reset"
+	DeliveryAttemptErrorKindConnectTimeout    DeliveryAttemptErrorKind = "connect_timeout"
+	DeliveryAttemptErrorKindHostUnreachable   DeliveryAttemptErrorKind = "host_unreachable"
+	DeliveryAttemptErrorKindConnectionFailed  DeliveryAttemptErrorKind = "connection_failed"
+	DeliveryAttemptErrorKindTlsError          DeliveryAttemptErrorKind = "tls_error"
+	DeliveryAttemptErrorKindTimeout           DeliveryAttemptErrorKind = "timeout"
+	DeliveryAttemptErrorKindInvalidResponse   DeliveryAttemptErrorKind = "invalid_response"
+	DeliveryAttemptErrorKindNotSent           DeliveryAttemptErrorKind = "not_sent"
+)
+
 // DeliveryStatus: a pending delivery will be tried again; the others are over.
 //
 // A value that this version of the client does not know yet is passed through as it is.
@@ -25,6 +60,18 @@ const (
 	DeliveryStatusSucceeded DeliveryStatus = "succeeded"
 	DeliveryStatusFailed    DeliveryStatus = "failed"
 	DeliveryStatusCancelled DeliveryStatus = "cancelled"
+)
+
+// EndpointOrdering: `none`: each event is sent as soon as it can be. `project`: the events of one
+// project arrive one after the other; one that fails holds back the later ones of its project, and of
+// no other, until it is delivered or given up.
+//
+// A value that this version of the client does not know yet is passed through as it is.
+type EndpointOrdering string
+
+const (
+	EndpointOrderingNone    EndpointOrdering = "none"
+	EndpointOrderingProject EndpointOrdering = "project"
 )
 
 // ErrorCode: what went wrong. Stable: decide by this, not by the words.
@@ -48,12 +95,14 @@ const (
 	ErrorCodeInvalidTransition    ErrorCode = "invalid_transition"
 	ErrorCodeNotEditable          ErrorCode = "not_editable"
 	ErrorCodeProjectArchived      ErrorCode = "project_archived"
+	ErrorCodeEndpointDisabled     ErrorCode = "endpoint_disabled"
 	ErrorCodePreconditionFailed   ErrorCode = "precondition_failed"
 	ErrorCodeBodyTooLarge         ErrorCode = "body_too_large"
 	ErrorCodeUnsupportedMediaType ErrorCode = "unsupported_media_type"
 	ErrorCodeValidationFailed     ErrorCode = "validation_failed"
 	ErrorCodeIdempotencyKeyReused ErrorCode = "idempotency_key_reused"
 	ErrorCodeRateLimited          ErrorCode = "rate_limited"
+	ErrorCodeTooManyStreams       ErrorCode = "too_many_streams"
 	ErrorCodeOverloaded           ErrorCode = "overloaded"
 	ErrorCodeInternalError        ErrorCode = "internal_error"
 )
@@ -73,6 +122,7 @@ const (
 	EventTypeMilestoneCancelled        EventType = "milestone.cancelled"
 	EventTypeInvoiceIssued             EventType = "invoice.issued"
 	EventTypeProjectArchived           EventType = "project.archived"
+	EventTypeWebhookEndpointDisabled   EventType = "webhook_endpoint.disabled"
 )
 
 // InvoicePaymentStatus: whether it has been paid: by the release of its payment.
@@ -189,6 +239,35 @@ const (
 	ScopeAPIKeysWrite Scope = "api_keys:write"
 )
 
+// SignatureScheme: by the names of Standard Webhooks: `v1` is HMAC-SHA256 with the secret, `v1a` is
+// ed25519 with a key of the endpoint whose public half anybody may read.
+//
+// A value that this version of the client does not know yet is passed through as it is.
+type SignatureScheme string
+
+const (
+	SignatureSchemeV1  SignatureScheme = "v1"
+	SignatureSchemeV1a SignatureScheme = "v1a"
+)
+
+// WebhookDiagnosisVerdict: what went wrong first; `healthy` when nothing did.
+//
+// A value that this version of the client does not know yet is passed through as it is.
+type WebhookDiagnosisVerdict string
+
+const (
+	WebhookDiagnosisVerdictHealthy          WebhookDiagnosisVerdict = "healthy"
+	WebhookDiagnosisVerdictInvalidURL       WebhookDiagnosisVerdict = "invalid_url"
+	WebhookDiagnosisVerdictDnsFailed        WebhookDiagnosisVerdict = "dns_failed"
+	WebhookDiagnosisVerdictBlockedAddress   WebhookDiagnosisVerdict = "blocked_address"
+	WebhookDiagnosisVerdictConnectionFailed WebhookDiagnosisVerdict = "connection_failed"
+	WebhookDiagnosisVerdictTlsFailed        WebhookDiagnosisVerdict = "tls_failed"
+	WebhookDiagnosisVerdictNoAnswer         WebhookDiagnosisVerdict = "no_answer"
+	WebhookDiagnosisVerdictRedirected       WebhookDiagnosisVerdict = "redirected"
+	WebhookDiagnosisVerdictGone             WebhookDiagnosisVerdict = "gone"
+	WebhookDiagnosisVerdictRejected         WebhookDiagnosisVerdict = "rejected"
+)
+
 // WebhookEndpointStatus: only an enabled endpoint is sent to.
 //
 // A value that this version of the client does not know yet is passed through as it is.
@@ -197,4 +276,52 @@ type WebhookEndpointStatus string
 const (
 	WebhookEndpointStatusEnabled  WebhookEndpointStatus = "enabled"
 	WebhookEndpointStatusDisabled WebhookEndpointStatus = "disabled"
+)
+
+// WebhookRepairAction: `replay`: Sends matching deliveries again. `recover`: Sends an endpoint every
+// event since a time that it has not acknowledged, those it was never sent included. `cancel`: Ends
+// what is still to be sent.
+//
+// A value that this version of the client does not know yet is passed through as it is.
+type WebhookRepairAction string
+
+const (
+	WebhookRepairActionReplay  WebhookRepairAction = "replay"
+	WebhookRepairActionRecover WebhookRepairAction = "recover"
+	WebhookRepairActionCancel  WebhookRepairAction = "cancel"
+)
+
+// WebhookRepairStatus: a pending or running repair goes on by itself, over restarts too; the others
+// are over.
+//
+// A value that this version of the client does not know yet is passed through as it is.
+type WebhookRepairStatus string
+
+const (
+	WebhookRepairStatusPending   WebhookRepairStatus = "pending"
+	WebhookRepairStatusRunning   WebhookRepairStatus = "running"
+	WebhookRepairStatusCompleted WebhookRepairStatus = "completed"
+	WebhookRepairStatusStopped   WebhookRepairStatus = "stopped"
+)
+
+// WebhookTestErrorKind: one of the values below.
+//
+// A value that this version of the client does not know yet is passed through as it is.
+type WebhookTestErrorKind string
+
+const (
+	WebhookTestErrorKindInvalidURL        WebhookTestErrorKind = "invalid_url"
+	WebhookTestErrorKindBlockedAddress    WebhookTestErrorKind = "blocked_address"
+	WebhookTestErrorKindDnsNotFound       WebhookTestErrorKind = "dns_not_found"
+	WebhookTestErrorKindDnsFailed         WebhookTestErrorKind = "dns_failed"
+	WebhookTestErrorKindDnsTimeout        WebhookTestErrorKind = "dns_timeout"
+	WebhookTestErrorKindConnectionRefused WebhookTestErrorKind = "connection_refused"
+	WebhookTestErrorKindConnectionReset   WebhookTestErrorKind = "connection_reset"
+	WebhookTestErrorKindConnectTimeout    WebhookTestErrorKind = "connect_timeout"
+	WebhookTestErrorKindHostUnreachable   WebhookTestErrorKind = "host_unreachable"
+	WebhookTestErrorKindConnectionFailed  WebhookTestErrorKind = "connection_failed"
+	WebhookTestErrorKindTlsError          WebhookTestErrorKind = "tls_error"
+	WebhookTestErrorKindTimeout           WebhookTestErrorKind = "timeout"
+	WebhookTestErrorKindInvalidResponse   WebhookTestErrorKind = "invalid_response"
+	WebhookTestErrorKindNotSent           WebhookTestErrorKind = "not_sent"
 )

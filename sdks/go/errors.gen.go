@@ -51,6 +51,9 @@ var (
 	// ErrProjectArchived finds an error with the code project_archived.
 	ErrProjectArchived error = ErrorCodeProjectArchived
 
+	// ErrEndpointDisabled finds an error with the code endpoint_disabled.
+	ErrEndpointDisabled error = ErrorCodeEndpointDisabled
+
 	// ErrPreconditionFailed finds an error with the code precondition_failed.
 	ErrPreconditionFailed error = ErrorCodePreconditionFailed
 
@@ -68,6 +71,9 @@ var (
 
 	// ErrRateLimited finds an error with the code rate_limited.
 	ErrRateLimited error = ErrorCodeRateLimited
+
+	// ErrTooManyStreams finds an error with the code too_many_streams.
+	ErrTooManyStreams error = ErrorCodeTooManyStreams
 
 	// ErrOverloaded finds an error with the code overloaded.
 	ErrOverloaded error = ErrorCodeOverloaded
@@ -109,6 +115,8 @@ func (e *Error) typed() error {
 		return (*NotEditableError)(e)
 	case ErrorCodeProjectArchived:
 		return (*ProjectArchivedError)(e)
+	case ErrorCodeEndpointDisabled:
+		return (*EndpointDisabledError)(e)
 	case ErrorCodePreconditionFailed:
 		return (*PreconditionFailedError)(e)
 	case ErrorCodeBodyTooLarge:
@@ -121,6 +129,8 @@ func (e *Error) typed() error {
 		return (*IdempotencyKeyReusedError)(e)
 	case ErrorCodeRateLimited:
 		return (*RateLimitedError)(e)
+	case ErrorCodeTooManyStreams:
+		return (*TooManyStreamsError)(e)
 	case ErrorCodeOverloaded:
 		return (*OverloadedError)(e)
 	case ErrorCodeInternalError:
@@ -324,6 +334,19 @@ func (e *ProjectArchivedError) Unwrap() error {
 	return (*Error)(e)
 }
 
+// EndpointDisabledError is an [Error] with the code endpoint_disabled, for errors.As.
+type EndpointDisabledError Error
+
+// Error tells what happened, which fields are at fault and the request id.
+func (e *EndpointDisabledError) Error() string {
+	return (*Error)(e).Error()
+}
+
+// Unwrap returns the [Error].
+func (e *EndpointDisabledError) Unwrap() error {
+	return (*Error)(e)
+}
+
 // PreconditionFailedError is an [Error] with the code precondition_failed, for errors.As.
 type PreconditionFailedError Error
 
@@ -399,6 +422,19 @@ func (e *RateLimitedError) Error() string {
 
 // Unwrap returns the [Error].
 func (e *RateLimitedError) Unwrap() error {
+	return (*Error)(e)
+}
+
+// TooManyStreamsError is an [Error] with the code too_many_streams, for errors.As.
+type TooManyStreamsError Error
+
+// Error tells what happened, which fields are at fault and the request id.
+func (e *TooManyStreamsError) Error() string {
+	return (*Error)(e).Error()
+}
+
+// Unwrap returns the [Error].
+func (e *TooManyStreamsError) Unwrap() error {
 	return (*Error)(e)
 }
 

@@ -138,14 +138,27 @@ type DeliveryAttempt struct {
 	// Until the answer had arrived, in milliseconds.
 	DurationMs int64 `json:"duration_ms"`
 
+	// The IP address that was connected to, or tried last; null when there was none, or when webhooks are
+	// not sent to it.
+	RemoteAddress *string `json:"remote_address"`
+
 	// The HTTP status of the answer; null when none arrived.
 	StatusCode *int64 `json:"status_code"`
 
-	// Why no answer arrived; null when one did.
+	// Why no answer arrived, as a word for programs; null when one did.
+	ErrorKind *DeliveryAttemptErrorKind `json:"error_kind"`
+
+	// The same as a sentence, with the code of the operating system or of TLS.
 	Error *string `json:"error"`
 
-	// How the answer began.
+	// The headers of the answer, cut to 8 KiB and without cookies; null when none arrived.
+	ResponseHeaders map[string]string `json:"response_headers"`
+
+	// The first 16 KiB of the answer, as text.
 	ResponseBody *string `json:"response_body"`
+
+	// Whether the answer went on after that, or was cut off.
+	ResponseTruncated bool `json:"response_truncated"`
 }
 
 // DeliveryAttemptList: the attempts of a delivery, latest first.
@@ -513,6 +526,125 @@ type Submission struct {
 	Links []string `json:"links"`
 }
 
+// WebhookDiagnosis: what is wrong with an endpoint, step by step.
+type WebhookDiagnosis struct {
+	Object string `json:"object"`
+
+	EndpointID string `json:"endpoint_id"`
+
+	URL string `json:"url"`
+
+	// When it was looked at.
+	CheckedAt time.Time `json:"checked_at"`
+
+	// What went wrong first; `healthy` when nothing did.
+	Verdict WebhookDiagnosisVerdict `json:"verdict"`
+
+	// What it means and what to do, in plain words.
+	Hint string `json:"hint"`
+
+	// What the host name resolves to. Null when the URL is none.
+	Dns *WebhookDiagnosisDns `json:"dns"`
+
+	// The connection; null when it did not come to that.
+	Connection *WebhookDiagnosisConnection `json:"connection"`
+
+	// The secure connection; null with http, or when it did not come to that.
+	Tls *WebhookDiagnosisTls `json:"tls"`
+
+	// What came of a signed webhook `{"event":"ping","data":{}}`; null when it did not come to that.
+	Ping *WebhookDiagnosisPing `json:"ping"`
+}
+
+// WebhookDiagnosisConnection: no description.
+type WebhookDiagnosisConnection struct {
+	Address string `json:"address"`
+
+	// The port.
+	Port int64 `json:"port"`
+
+	// How long connecting took, in milliseconds.
+	DurationMs int64 `json:"duration_ms"`
+
+	Error *string `json:"error"`
+}
+
+// WebhookDiagnosisDns: no description.
+type WebhookDiagnosisDns struct {
+	Host string `json:"host"`
+
+	// How long the look-up took, in milliseconds.
+	DurationMs int64 `json:"duration_ms"`
+
+	Addresses []*WebhookDiagnosisDnsAddressesItem `json:"addresses"`
+
+	// Why there is no answer; null when there is one.
+	Error *string `json:"error"`
+}
+
+// WebhookDiagnosisDnsAddressesItem: no description.
+type WebhookDiagnosisDnsAddressesItem struct {
+	// Null where webhooks are not sent to it.
+	Address *string `json:"address"`
+
+	Family int64 `json:"family"`
+
+	// What kind of address it is when webhooks are not sent to it, such as `private`; else null.
+	Blocked *string `json:"blocked"`
+}
+
+// WebhookDiagnosisPing: no description.
+type WebhookDiagnosisPing struct {
+	// The HTTP status; null when no answer arrived.
+	StatusCode *int64 `json:"status_code"`
+
+	// How long it until the answer began took, in milliseconds.
+	FirstByteMs *int64 `json:"first_byte_ms"`
+
+	// How long it in all took, in milliseconds.
+	DurationMs int64 `json:"duration_ms"`
+
+	// Why no answer arrived; null when one did.
+	Error *string `json:"error"`
+
+	// How the answer began, up to 1 KiB.
+	ResponseBody *string `json:"response_body"`
+}
+
+// WebhookDiagnosisTls: no description.
+type WebhookDiagnosisTls struct {
+	// How long the handshake took, in milliseconds.
+	DurationMs int64 `json:"duration_ms"`
+
+	Protocol *string `json:"protocol"`
+
+	// Whether webhooks are sent over it.
+	Authorized bool `json:"authorized"`
+
+	// Why not, as the code of TLS; null when they are.
+	Error *string `json:"error"`
+
+	// What the server sent, its own certificate first.
+	Chain []*WebhookDiagnosisTlsChainItem `json:"chain"`
+}
+
+// WebhookDiagnosisTlsChainItem: no description.
+type WebhookDiagnosisTlsChainItem struct {
+	Subject string `json:"subject"`
+
+	Issuer string `json:"issuer"`
+
+	// The names it is made for.
+	Names []string `json:"names"`
+
+	ValidFrom time.Time `json:"valid_from"`
+
+	ValidUntil time.Time `json:"valid_until"`
+
+	// Whole days until it ends; negative when it has ended.
+	DaysLeft int64 `json:"days_left"`
+}
+
 // WebhookEndpoint: an address that events are sent to.
 type WebhookEndpoint struct {
 	ID string `json:"id"`
@@ -531,6 +663,39 @@ type WebhookEndpoint struct {
 	// Why it is disabled; null while it is enabled.
 	DisabledReason *string `json:"disabled_reason"`
 
+	// How deliveries are signed: a signature by each.
+	SignatureSchemes []SignatureScheme `json:"signature_schemes"`
+
+	// The ed25519 public key that verifies `v1a` signatures, as Standard Webhooks writes it; null without
+	// that scheme.
+	PublicKey *string `json:"public_key"`
+
+	// Where all current public keys are, as a JWK set that needs no key of ours to read; null without
+	// `v1a`.
+	JwksPath *string `json:"jwks_path"`
+
+	// The headers of your own that deliveries carry. Their values are not shown.
+	HeaderNames []string `json:"header_names"`
+
+	// Deliveries under way to it at once, at most.
+	MaxConcurrency int64 `json:"max_concurrency"`
+
+	// Deliveries begun in any one second, at most; null: as many as there are.
+	RateLimitPerSecond *float64 `json:"rate_limit_per_second"`
+
+	Ordering EndpointOrdering `json:"ordering"`
+
+	Breaker BreakerState `json:"breaker"`
+
+	// Failed attempts since the last one that it acknowledged.
+	ConsecutiveFailures int64 `json:"consecutive_failures"`
+
+	// When the first of those failed; null while there are none.
+	FailingSince *time.Time `json:"failing_since"`
+
+	// When an open breaker lets the next attempt through; null otherwise.
+	NextProbeAt *time.Time `json:"next_probe_at"`
+
 	// Grows with every change; the ETag.
 	Version int64 `json:"version"`
 
@@ -539,6 +704,18 @@ type WebhookEndpoint struct {
 
 	// When it last changed.
 	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// WebhookEndpointDisabledData: the payload of `webhook_endpoint.disabled`.
+type WebhookEndpointDisabledData struct {
+	EndpointID string `json:"endpointId"`
+
+	URL string `json:"url"`
+
+	Reason string `json:"reason"`
+
+	// Since when every attempt had failed; null when the endpoint said itself that it is gone.
+	FailingSince *time.Time `json:"failingSince"`
 }
 
 // WebhookEndpointList: one page of a list, newest first.
@@ -572,6 +749,39 @@ type WebhookEndpointWithSecret struct {
 	// Why it is disabled; null while it is enabled.
 	DisabledReason *string `json:"disabled_reason"`
 
+	// How deliveries are signed: a signature by each.
+	SignatureSchemes []SignatureScheme `json:"signature_schemes"`
+
+	// The ed25519 public key that verifies `v1a` signatures, as Standard Webhooks writes it; null without
+	// that scheme.
+	PublicKey *string `json:"public_key"`
+
+	// Where all current public keys are, as a JWK set that needs no key of ours to read; null without
+	// `v1a`.
+	JwksPath *string `json:"jwks_path"`
+
+	// The headers of your own that deliveries carry. Their values are not shown.
+	HeaderNames []string `json:"header_names"`
+
+	// Deliveries under way to it at once, at most.
+	MaxConcurrency int64 `json:"max_concurrency"`
+
+	// Deliveries begun in any one second, at most; null: as many as there are.
+	RateLimitPerSecond *float64 `json:"rate_limit_per_second"`
+
+	Ordering EndpointOrdering `json:"ordering"`
+
+	Breaker BreakerState `json:"breaker"`
+
+	// Failed attempts since the last one that it acknowledged.
+	ConsecutiveFailures int64 `json:"consecutive_failures"`
+
+	// When the first of those failed; null while there are none.
+	FailingSince *time.Time `json:"failing_since"`
+
+	// When an open breaker lets the next attempt through; null otherwise.
+	NextProbeAt *time.Time `json:"next_probe_at"`
+
 	// Grows with every change; the ETag.
 	Version int64 `json:"version"`
 
@@ -595,4 +805,110 @@ func (s WebhookEndpointWithSecret) String() string {
 // GoString shows everything but the secret.
 func (s WebhookEndpointWithSecret) GoString() string {
 	return s.String()
+}
+
+// WebhookRepair: bulk work on deliveries, and how far it has come.
+type WebhookRepair struct {
+	ID string `json:"id"`
+
+	Object string `json:"object"`
+
+	Action WebhookRepairAction `json:"action"`
+
+	// Whether it only counts.
+	DryRun bool `json:"dry_run"`
+
+	EndpointID *string `json:"endpoint_id"`
+
+	// Null: every kind.
+	EventTypes []EventType `json:"event_types"`
+
+	// Of the deliveries; empty with `recover`.
+	Statuses []DeliveryStatus `json:"statuses"`
+
+	ProjectID *string `json:"project_id"`
+
+	// Of the events; null: from the beginning.
+	Since *time.Time `json:"since"`
+
+	// Of the events; null: up to the moment the repair was asked for.
+	Until *time.Time `json:"until"`
+
+	Status WebhookRepairStatus `json:"status"`
+
+	// Why it was stopped; null otherwise.
+	StoppedReason *string `json:"stopped_reason"`
+
+	// What the filter has matched so far; all of it once completed.
+	Matched int64 `json:"matched"`
+
+	// Of these, what was made due again, added or cancelled so far. 0 with a dry run.
+	Changed int64 `json:"changed"`
+
+	// When it was asked for.
+	CreatedAt time.Time `json:"created_at"`
+
+	// When it was over; null before.
+	CompletedAt *time.Time `json:"completed_at"`
+}
+
+// WebhookRepairList: one page of a list, newest first.
+type WebhookRepairList struct {
+	Object string `json:"object"`
+
+	Data []*WebhookRepair `json:"data"`
+
+	// Whether there is more in the direction of the paging.
+	HasMore bool `json:"has_more"`
+
+	// The value of `starting_after` for the next page; null when there is none.
+	NextCursor *string `json:"next_cursor"`
+}
+
+// WebhookTest: a sample that was sent, and what came of it.
+type WebhookTest struct {
+	Object string `json:"object"`
+
+	EndpointID string `json:"endpoint_id"`
+
+	// The `webhook-id` header. No event of the log has this id.
+	EventID string `json:"event_id"`
+
+	EventType EventType `json:"event_type"`
+
+	// When it was sent.
+	SentAt time.Time `json:"sent_at"`
+
+	// Until the answer had arrived, in milliseconds.
+	DurationMs int64 `json:"duration_ms"`
+
+	// Whether the answer was a 2xx.
+	Acknowledged bool `json:"acknowledged"`
+
+	// The IP address that was connected to; null when there was none.
+	RemoteAddress *string `json:"remote_address"`
+
+	// The HTTP status of the answer; null when none arrived.
+	StatusCode *int64 `json:"status_code"`
+
+	// Why no answer arrived, as a word for programs; null when one did.
+	ErrorKind *WebhookTestErrorKind `json:"error_kind"`
+
+	// The same as a sentence.
+	Error *string `json:"error"`
+
+	// Null when no answer arrived.
+	ResponseHeaders map[string]string `json:"response_headers"`
+
+	// The first 16 KiB of the answer, as text.
+	ResponseBody *string `json:"response_body"`
+
+	// Whether the answer went on after that.
+	ResponseTruncated bool `json:"response_truncated"`
+
+	// What was sent, without the headers of your own.
+	RequestHeaders map[string]string `json:"request_headers"`
+
+	// The exact body that was sent and signed.
+	RequestBody string `json:"request_body"`
 }

@@ -607,6 +607,12 @@ type WebhookEndpointListDeliveriesParams struct {
 	CreatedBefore *time.Time
 
 	Status *DeliveryStatus
+
+	// Only deliveries of events of this kind.
+	EventType *EventType
+
+	// Only deliveries of events of this project.
+	ProjectID *string
 }
 
 func (params *WebhookEndpointListDeliveriesParams) query() url.Values {
@@ -620,13 +626,17 @@ func (params *WebhookEndpointListDeliveriesParams) query() url.Values {
 	values.time("created_after", params.CreatedAfter)
 	values.time("created_before", params.CreatedBefore)
 	named(values, "status", params.Status)
+	named(values, "event_type", params.EventType)
+	values.text("project_id", params.ProjectID)
 	return url.Values(values)
 }
 
 // ListDeliveries: list the deliveries to a webhook endpoint, all of them, page after page as the loop
 // goes on.
 //
-// What was, is being or will be sent to the endpoint, newest first.
+// What was, is being or will be sent to the endpoint, newest first. Each page takes a bounded time:
+// where few deliveries match the filters it may hold fewer than `limit`, or none, while `has_more` is
+// true; go on with `next_cursor`.
 //
 // Scope: `webhooks:read`.
 //
@@ -637,7 +647,9 @@ func (s *WebhookEndpointService) ListDeliveries(ctx context.Context, id string, 
 
 // ListDeliveriesPage: list the deliveries to a webhook endpoint, a single page.
 //
-// What was, is being or will be sent to the endpoint, newest first.
+// What was, is being or will be sent to the endpoint, newest first. Each page takes a bounded time:
+// where few deliveries match the filters it may hold fewer than `limit`, or none, while `has_more` is
+// true; go on with `next_cursor`.
 //
 // Scope: `webhooks:read`.
 //
@@ -649,13 +661,42 @@ func (s *WebhookEndpointService) ListDeliveriesPage(ctx context.Context, id stri
 // RotateSecret: give a webhook endpoint a new secret.
 //
 // Until the overlap ends, deliveries are signed with the old secret too, so that a receiver can change
-// over without a gap.
+// over without a gap. The key of `v1a` signatures is renewed along with it.
 //
 // Scope: `webhooks:write`.
 //
 // POST /v1/webhook_endpoints/{id}/rotate_secret
 func (s *WebhookEndpointService) RotateSecret(ctx context.Context, id string, params *WebhookSecretRotateParams, options ...RequestOption) (*WebhookEndpointWithSecret, error) {
 	return fetch[WebhookEndpointWithSecret](ctx, s.core, &call{method: "POST", path: "/v1/webhook_endpoints/" + url.PathEscape(id) + "/rotate_secret", emptyID: id == "", body: bodyOf(params, false), keyed: true}, options)
+}
+
+// Test: send a sample to a webhook endpoint.
+//
+// Sends a sample of any kind of event once, at once and signed, to an enabled or a disabled endpoint,
+// and answers with what came of it. Its body is exactly as that of a real one; the header
+// `Tranche-Test: true` marks it, and without `Tranche-Seq` it leaves no gap. It is no event: nothing
+// is stored, retried or counted against the endpoint.
+//
+// Scope: `webhooks:write`.
+//
+// POST /v1/webhook_endpoints/{id}/test
+func (s *WebhookEndpointService) Test(ctx context.Context, id string, params *WebhookTestCreateParams, options ...RequestOption) (*WebhookTest, error) {
+	return fetch[WebhookTest](ctx, s.core, &call{method: "POST", path: "/v1/webhook_endpoints/" + url.PathEscape(id) + "/test", emptyID: id == "", body: bodyOf(params, false), keyed: true}, options)
+}
+
+// Diagnose: find out why a webhook endpoint does not work.
+//
+// Goes the way of a delivery step by step and says where it ends: the name, its addresses and whether
+// webhooks are sent there, the connection, the certificate with its chain and expiry, and the answer
+// to a signed ping, each with its time; and what to do. The ping is a webhook
+// `{"event":"ping","data":{}}` with the header `Tranche-Test: true`. It takes at most 30 s, and
+// changes nothing.
+//
+// Scope: `webhooks:write`.
+//
+// POST /v1/webhook_endpoints/{id}/diagnose
+func (s *WebhookEndpointService) Diagnose(ctx context.Context, id string, params *WebhookDiagnoseParams, options ...RequestOption) (*WebhookDiagnosis, error) {
+	return fetch[WebhookDiagnosis](ctx, s.core, &call{method: "POST", path: "/v1/webhook_endpoints/" + url.PathEscape(id) + "/diagnose", emptyID: id == "", body: bodyOf(params, false), keyed: true}, options)
 }
 
 // DeliveryService calls what is under /v1/deliveries; it is a field of [Client].
@@ -711,6 +752,195 @@ func (s *DeliveryService) ListAttempts(ctx context.Context, id string, params *D
 // GET /v1/deliveries/{id}/attempts
 func (s *DeliveryService) ListAttemptsPage(ctx context.Context, id string, params *DeliveryListAttemptsParams, options ...RequestOption) (*DeliveryAttemptList, error) {
 	return fetch[DeliveryAttemptList](ctx, s.core, &call{method: "GET", path: "/v1/deliveries/" + url.PathEscape(id) + "/attempts", emptyID: id == "", query: params.query()}, options)
+}
+
+// DeliveryListParams: which of them, and how many at a time. Nil is all of them.
+type DeliveryListParams struct {
+	// How many to return. Default: 20.
+	Limit *int64
+
+	// Return what comes after this id, that is, older ones. Not with ending_before.
+	StartingAfter *string
+
+	// Return what comes just before this id, that is, newer ones. Not with starting_after.
+	EndingBefore *string
+
+	// Only what was created later than this (RFC 3339).
+	CreatedAfter *time.Time
+
+	// Only what was created earlier than this (RFC 3339).
+	CreatedBefore *time.Time
+
+	Status *DeliveryStatus
+
+	// Only deliveries of events of this kind.
+	EventType *EventType
+
+	// Only deliveries of events of this project.
+	ProjectID *string
+
+	// Only deliveries to this endpoint.
+	EndpointID *string
+}
+
+func (params *DeliveryListParams) query() url.Values {
+	if params == nil {
+		return nil
+	}
+	values := query{}
+	values.integer("limit", params.Limit)
+	values.text("starting_after", params.StartingAfter)
+	values.text("ending_before", params.EndingBefore)
+	values.time("created_after", params.CreatedAfter)
+	values.time("created_before", params.CreatedBefore)
+	named(values, "status", params.Status)
+	named(values, "event_type", params.EventType)
+	values.text("project_id", params.ProjectID)
+	values.text("endpoint_id", params.EndpointID)
+	return url.Values(values)
+}
+
+// List: list deliveries, all of them, page after page as the loop goes on.
+//
+// What was, is being or will be sent to any endpoint, newest first. Each page takes a bounded time:
+// where few deliveries match the filters it may hold fewer than `limit`, or none, while `has_more` is
+// true; go on with `next_cursor`.
+//
+// Scope: `webhooks:read`.
+//
+// GET /v1/deliveries
+func (s *DeliveryService) List(ctx context.Context, params *DeliveryListParams, options ...RequestOption) iter.Seq2[*Delivery, error] {
+	return paginate[Delivery, DeliveryList](ctx, s.core, &call{method: "GET", path: "/v1/deliveries", query: params.query()}, "starting_after", options)
+}
+
+// ListPage: list deliveries, a single page.
+//
+// What was, is being or will be sent to any endpoint, newest first. Each page takes a bounded time:
+// where few deliveries match the filters it may hold fewer than `limit`, or none, while `has_more` is
+// true; go on with `next_cursor`.
+//
+// Scope: `webhooks:read`.
+//
+// GET /v1/deliveries
+func (s *DeliveryService) ListPage(ctx context.Context, params *DeliveryListParams, options ...RequestOption) (*DeliveryList, error) {
+	return fetch[DeliveryList](ctx, s.core, &call{method: "GET", path: "/v1/deliveries", query: params.query()}, options)
+}
+
+// Replay: send a delivery again.
+//
+// From any status, at once, and as often as you ask: the same event with the same `webhook-id` and
+// body, and the schedule of attempts begins anew. While an attempt is under way it is let finish; the
+// delivery is then sent again at once unless that attempt was acknowledged.
+//
+// Scope: `webhooks:write`.
+//
+// POST /v1/deliveries/{id}/replay
+func (s *DeliveryService) Replay(ctx context.Context, id string, params *WebhookRequestParams, options ...RequestOption) (*Delivery, error) {
+	return fetch[Delivery](ctx, s.core, &call{method: "POST", path: "/v1/deliveries/" + url.PathEscape(id) + "/replay", emptyID: id == "", body: bodyOf(params, false), keyed: true}, options)
+}
+
+// Cancel: cancel a delivery.
+//
+// A pending delivery is not sent any more. An attempt that is under way ends first: the delivery is
+// then what that attempt made of it, and if it failed, cancelled.
+//
+// Scope: `webhooks:write`.
+//
+// POST /v1/deliveries/{id}/cancel
+func (s *DeliveryService) Cancel(ctx context.Context, id string, params *WebhookRequestParams, options ...RequestOption) (*Delivery, error) {
+	return fetch[Delivery](ctx, s.core, &call{method: "POST", path: "/v1/deliveries/" + url.PathEscape(id) + "/cancel", emptyID: id == "", body: bodyOf(params, false), keyed: true}, options)
+}
+
+// WebhookRepairService calls what is under /v1/webhook_repairs; it is a field of [Client].
+type WebhookRepairService struct{ core *core }
+
+// WebhookRepairListParams: which of them, and how many at a time. Nil is all of them.
+type WebhookRepairListParams struct {
+	// How many to return. Default: 20.
+	Limit *int64
+
+	// Return what comes after this id, that is, older ones. Not with ending_before.
+	StartingAfter *string
+
+	// Return what comes just before this id, that is, newer ones. Not with starting_after.
+	EndingBefore *string
+
+	// Only what was created later than this (RFC 3339).
+	CreatedAfter *time.Time
+
+	// Only what was created earlier than this (RFC 3339).
+	CreatedBefore *time.Time
+}
+
+func (params *WebhookRepairListParams) query() url.Values {
+	if params == nil {
+		return nil
+	}
+	values := query{}
+	values.integer("limit", params.Limit)
+	values.text("starting_after", params.StartingAfter)
+	values.text("ending_before", params.EndingBefore)
+	values.time("created_after", params.CreatedAfter)
+	values.time("created_before", params.CreatedBefore)
+	return url.Values(values)
+}
+
+// List: list repairs, all of them, page after page as the loop goes on.
+//
+// What was asked for in bulk, dry runs included, newest first.
+//
+// Scope: `webhooks:read`.
+//
+// GET /v1/webhook_repairs
+func (s *WebhookRepairService) List(ctx context.Context, params *WebhookRepairListParams, options ...RequestOption) iter.Seq2[*WebhookRepair, error] {
+	return paginate[WebhookRepair, WebhookRepairList](ctx, s.core, &call{method: "GET", path: "/v1/webhook_repairs", query: params.query()}, "starting_after", options)
+}
+
+// ListPage: list repairs, a single page.
+//
+// What was asked for in bulk, dry runs included, newest first.
+//
+// Scope: `webhooks:read`.
+//
+// GET /v1/webhook_repairs
+func (s *WebhookRepairService) ListPage(ctx context.Context, params *WebhookRepairListParams, options ...RequestOption) (*WebhookRepairList, error) {
+	return fetch[WebhookRepairList](ctx, s.core, &call{method: "GET", path: "/v1/webhook_repairs", query: params.query()}, options)
+}
+
+// Create: replay, recover or cancel in bulk.
+//
+// Is accepted at once and carried out step by step, oldest first, behind what is sent for the first
+// time; a restart does not lose it. It looks at what there was when it was asked for. With `dry_run`
+// the answer says in `matched` how many there are; when there are so many that counting takes more
+// than a second, it is `pending` and goes on counting.
+//
+// Scope: `webhooks:write`.
+//
+// POST /v1/webhook_repairs
+func (s *WebhookRepairService) Create(ctx context.Context, params *WebhookRepairCreateParams, options ...RequestOption) (*WebhookRepair, error) {
+	return fetch[WebhookRepair](ctx, s.core, &call{method: "POST", path: "/v1/webhook_repairs", body: bodyOf(params, true), keyed: true}, options)
+}
+
+// Retrieve: read a repair.
+//
+// `matched` and `changed` grow while it is carried out.
+//
+// Scope: `webhooks:read`.
+//
+// GET /v1/webhook_repairs/{id}
+func (s *WebhookRepairService) Retrieve(ctx context.Context, id string, options ...RequestOption) (*WebhookRepair, error) {
+	return fetch[WebhookRepair](ctx, s.core, &call{method: "GET", path: "/v1/webhook_repairs/" + url.PathEscape(id), emptyID: id == ""}, options)
+}
+
+// Stop: stop a repair.
+//
+// It takes no further step. What it has made due stays due; cancel it if it is not to be sent.
+//
+// Scope: `webhooks:write`.
+//
+// POST /v1/webhook_repairs/{id}/stop
+func (s *WebhookRepairService) Stop(ctx context.Context, id string, params *WebhookRequestParams, options ...RequestOption) (*WebhookRepair, error) {
+	return fetch[WebhookRepair](ctx, s.core, &call{method: "POST", path: "/v1/webhook_repairs/" + url.PathEscape(id) + "/stop", emptyID: id == "", body: bodyOf(params, false), keyed: true}, options)
 }
 
 // APIKeyService calls what is under /v1/api_keys; it is a field of [Client].
@@ -882,5 +1112,13 @@ func (p *WebhookEndpointList) page() page[WebhookEndpoint] {
 }
 
 func (p *WebhookEndpointList) idOf(item *WebhookEndpoint) string {
+	return item.ID
+}
+
+func (p *WebhookRepairList) page() page[WebhookRepair] {
+	return page[WebhookRepair]{p.Data, p.HasMore, p.NextCursor}
+}
+
+func (p *WebhookRepairList) idOf(item *WebhookRepair) string {
 	return item.ID
 }

@@ -191,6 +191,9 @@ func (params SubmissionParams) MarshalJSON() ([]byte, error) {
 	}{fields(params), unlessNil(params.Links == nil, params.Links)})
 }
 
+// WebhookDiagnoseParams: nothing to say; may be left out.
+type WebhookDiagnoseParams struct{}
+
 // WebhookEndpointCreateParams: a new webhook endpoint.
 type WebhookEndpointCreateParams struct {
 	// Where to send: http or https, without user name and password.
@@ -201,6 +204,23 @@ type WebhookEndpointCreateParams struct {
 	// The kinds of event to send. Default: `project.created`, `milestone.submitted`, `milestone.approved`,
 	// `payment.released`.
 	EventTypes []EventType `json:"event_types,omitempty"`
+
+	// How to sign: with `v1`, `v1a` or both. Default: `v1`. With both, a receiver is content with the one
+	// it knows.
+	SignatureSchemes []SignatureScheme `json:"signature_schemes,omitempty"`
+
+	// Headers of your own that every delivery carries. Up to 10. Kept encrypted; the values cannot be read
+	// again.
+	Headers map[string]string `json:"headers,omitempty"`
+
+	// Deliveries under way to it at once, at most. Default: 16.
+	MaxConcurrency *int64 `json:"max_concurrency,omitempty"`
+
+	// Deliveries begun in any one second, at most. Default: null, as many as there are.
+	RateLimitPerSecond *Nullable[int64] `json:"rate_limit_per_second,omitempty"`
+
+	// In which order events arrive, from those on that happen next. Default: `none`.
+	Ordering *EndpointOrdering `json:"ordering,omitempty"`
 }
 
 // MarshalJSON leaves out what is nil and sends what is empty.
@@ -208,8 +228,10 @@ func (params WebhookEndpointCreateParams) MarshalJSON() ([]byte, error) {
 	type fields WebhookEndpointCreateParams
 	return json.Marshal(struct {
 		fields
-		EventTypes *[]EventType `json:"event_types,omitempty"`
-	}{fields(params), unlessNil(params.EventTypes == nil, params.EventTypes)})
+		EventTypes       *[]EventType       `json:"event_types,omitempty"`
+		SignatureSchemes *[]SignatureScheme `json:"signature_schemes,omitempty"`
+		Headers          *map[string]string `json:"headers,omitempty"`
+	}{fields(params), unlessNil(params.EventTypes == nil, params.EventTypes), unlessNil(params.SignatureSchemes == nil, params.SignatureSchemes), unlessNil(params.Headers == nil, params.Headers)})
 }
 
 // WebhookEndpointUpdateParams: a change of a webhook endpoint. Fields not named stay as they are.
@@ -223,10 +245,82 @@ type WebhookEndpointUpdateParams struct {
 	EventTypes *Nullable[[]EventType] `json:"event_types,omitempty"`
 
 	Status *WebhookEndpointStatus `json:"status,omitempty"`
+
+	// How to sign from now on. A first `v1a` makes a key.
+	SignatureSchemes []SignatureScheme `json:"signature_schemes,omitempty"`
+
+	// Merged into the headers: a string sets one, null removes it, others stay. Up to 10. Kept encrypted;
+	// the values cannot be read again.
+	Headers map[string]*string `json:"headers,omitempty"`
+
+	// Deliveries under way to it at once, at most. Default: 16.
+	MaxConcurrency *int64 `json:"max_concurrency,omitempty"`
+
+	// Deliveries begun in any one second, at most. Default: null, as many as there are.
+	RateLimitPerSecond *Nullable[int64] `json:"rate_limit_per_second,omitempty"`
+
+	// In which order events arrive, from those on that happen next. Default: `none`.
+	Ordering *EndpointOrdering `json:"ordering,omitempty"`
 }
+
+// MarshalJSON leaves out what is nil and sends what is empty.
+func (params WebhookEndpointUpdateParams) MarshalJSON() ([]byte, error) {
+	type fields WebhookEndpointUpdateParams
+	return json.Marshal(struct {
+		fields
+		SignatureSchemes *[]SignatureScheme  `json:"signature_schemes,omitempty"`
+		Headers          *map[string]*string `json:"headers,omitempty"`
+	}{fields(params), unlessNil(params.SignatureSchemes == nil, params.SignatureSchemes), unlessNil(params.Headers == nil, params.Headers)})
+}
+
+// WebhookRepairCreateParams: a repair to carry out.
+type WebhookRepairCreateParams struct {
+	Action WebhookRepairAction `json:"action"`
+
+	// Only this endpoint. Required with `recover`; left out otherwise: every enabled endpoint.
+	EndpointID *string `json:"endpoint_id,omitempty"`
+
+	// Only these kinds. With `recover` at most those that the endpoint is sent. Default: every kind.
+	EventTypes []EventType `json:"event_types,omitempty"`
+
+	// With `replay` only: deliveries in one of these. With `pending`, what waits for its next attempt is
+	// sent at once. Default: `failed`.
+	Statuses []DeliveryStatus `json:"statuses,omitempty"`
+
+	// Only events of this project.
+	ProjectID *string `json:"project_id,omitempty"`
+
+	// Only events of this moment and later (RFC 3339). Required with `recover`.
+	Since *time.Time `json:"since,omitempty"`
+
+	// Only events before this moment (RFC 3339).
+	Until *time.Time `json:"until,omitempty"`
+
+	// Say how many it would be, and change nothing. Default: false.
+	DryRun *bool `json:"dry_run,omitempty"`
+}
+
+// MarshalJSON leaves out what is nil and sends what is empty.
+func (params WebhookRepairCreateParams) MarshalJSON() ([]byte, error) {
+	type fields WebhookRepairCreateParams
+	return json.Marshal(struct {
+		fields
+		EventTypes *[]EventType      `json:"event_types,omitempty"`
+		Statuses   *[]DeliveryStatus `json:"statuses,omitempty"`
+	}{fields(params), unlessNil(params.EventTypes == nil, params.EventTypes), unlessNil(params.Statuses == nil, params.Statuses)})
+}
+
+// WebhookRequestParams: no fields: what is to happen is in the path. Send an empty object or nothing.
+type WebhookRequestParams struct{}
 
 // WebhookSecretRotateParams: how to rotate; may be left out.
 type WebhookSecretRotateParams struct {
 	// How long the old secret goes on working. 0 ends it at once.
 	OverlapSeconds *int64 `json:"overlap_seconds,omitempty"`
+}
+
+// WebhookTestCreateParams: a sample to send.
+type WebhookTestCreateParams struct {
+	// The kind of event to send a sample of. Default: `payment.released`.
+	EventType *EventType `json:"event_type,omitempty"`
 }

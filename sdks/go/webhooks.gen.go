@@ -25,6 +25,8 @@ func newWebhook(kind EventType) WebhookEvent {
 		return &InvoiceIssuedWebhook{}
 	case EventTypeProjectArchived:
 		return &ProjectArchivedWebhook{}
+	case EventTypeWebhookEndpointDisabled:
+		return &WebhookEndpointDisabledWebhook{}
 	}
 	return nil
 }
@@ -163,4 +165,20 @@ type ProjectArchivedWebhook struct {
 // Type returns [EventTypeProjectArchived].
 func (w *ProjectArchivedWebhook) Type() EventType {
 	return EventTypeProjectArchived
+}
+
+// WebhookEndpointDisabledWebhook: the body of a webhook: A webhook endpoint was disabled, because it
+// had failed for days or said that it is gone.
+type WebhookEndpointDisabledWebhook struct {
+	WebhookMeta `json:"-"`
+
+	// Always webhook_endpoint.disabled.
+	Event EventType `json:"event"`
+
+	Data WebhookEndpointDisabledData `json:"data"`
+}
+
+// Type returns [EventTypeWebhookEndpointDisabled].
+func (w *WebhookEndpointDisabledWebhook) Type() EventType {
+	return EventTypeWebhookEndpointDisabled
 }

@@ -47,6 +47,9 @@ export class NotEditableError extends ApiError {}
 /** The code `project_archived`. */
 export class ProjectArchivedError extends ApiError {}
 
+/** The code `endpoint_disabled`. */
+export class EndpointDisabledError extends ApiError {}
+
 /** The code `precondition_failed`. */
 export class PreconditionFailedError extends ApiError {}
 
@@ -64,6 +67,9 @@ export class IdempotencyKeyReusedError extends ApiError {}
 
 /** The code `rate_limited`. */
 export class RateLimitedError extends ApiError {}
+
+/** The code `too_many_streams`. */
+export class TooManyStreamsError extends ApiError {}
 
 /** The code `overloaded`. */
 export class OverloadedError extends ApiError {}
@@ -88,12 +94,14 @@ export const errorClasses: Readonly<Record<string, { readonly name: string; read
   invalid_transition: { name: 'InvalidTransitionError', type: InvalidTransitionError },
   not_editable: { name: 'NotEditableError', type: NotEditableError },
   project_archived: { name: 'ProjectArchivedError', type: ProjectArchivedError },
+  endpoint_disabled: { name: 'EndpointDisabledError', type: EndpointDisabledError },
   precondition_failed: { name: 'PreconditionFailedError', type: PreconditionFailedError },
   body_too_large: { name: 'BodyTooLargeError', type: BodyTooLargeError },
   unsupported_media_type: { name: 'UnsupportedMediaTypeError', type: UnsupportedMediaTypeError },
   validation_failed: { name: 'ValidationFailedError', type: ValidationFailedError },
   idempotency_key_reused: { name: 'IdempotencyKeyReusedError', type: IdempotencyKeyReusedError },
   rate_limited: { name: 'RateLimitedError', type: RateLimitedError },
+  too_many_streams: { name: 'TooManyStreamsError', type: TooManyStreamsError },
   overloaded: { name: 'OverloadedError', type: OverloadedError },
   internal_error: { name: 'InternalError', type: InternalError },
 };

@@ -14,6 +14,7 @@ import type {
   Event,
   Invoice,
   ListApiKeysQuery,
+  ListDeliveriesQuery,
   ListDeliveryAttemptsQuery,
   ListEventsQuery,
   ListInvoicesQuery,
@@ -23,6 +24,7 @@ import type {
   ListProjectsQuery,
   ListWebhookEndpointDeliveriesQuery,
   ListWebhookEndpointsQuery,
+  ListWebhookRepairsQuery,
   Milestone,
   MilestoneCreate,
   MilestoneUpdate,
@@ -31,11 +33,18 @@ import type {
   Project,
   ProjectCreate,
   ProjectUpdate,
+  WebhookDiagnose,
+  WebhookDiagnosis,
   WebhookEndpoint,
   WebhookEndpointCreate,
   WebhookEndpointUpdate,
   WebhookEndpointWithSecret,
+  WebhookRepair,
+  WebhookRepairCreate,
+  WebhookRequest,
   WebhookSecretRotate,
+  WebhookTest,
+  WebhookTestCreate,
 } from './types.ts';
 
 export class Projects extends Resource {
@@ -271,23 +280,45 @@ export class WebhookEndpoints extends Resource {
   /**
    * List the deliveries to a webhook endpoint.
    *
-   * What was, is being or will be sent to the endpoint, newest first.
+   * What was, is being or will be sent to the endpoint, newest first. Each page takes a bounded time: where few deliveries match the filters it may hold fewer than `limit`, or none, while `has_more` is true; go on with `next_cursor`.
    *
    * Scope: `webhooks:read`.
    */
   listDeliveries(id: string, query: ListWebhookEndpointDeliveriesQuery = {}, options: CallOptions = {}): ListCall<Delivery> {
-    return this.requester.list(`/v1/webhook_endpoints/${segment(id)}/deliveries`, query, options);
+    return this.requester.list(`/v1/webhook_endpoints/${segment(id)}/deliveries`, query, options, ['project']);
   }
 
   /**
    * Give a webhook endpoint a new secret.
    *
-   * Until the overlap ends, deliveries are signed with the old secret too, so that a receiver can change over without a gap.
+   * Until the overlap ends, deliveries are signed with the old secret too, so that a receiver can change over without a gap. The key of `v1a` signatures is renewed along with it.
    *
    * Scope: `webhooks:write`.
    */
   rotateSecret(id: string, body: WebhookSecretRotate = {}, options: CallOptions = {}): Call<WebhookEndpointWithSecret> {
     return this.requester.call('POST', `/v1/webhook_endpoints/${segment(id)}/rotate_secret`, body, options);
+  }
+
+  /**
+   * Send a sample to a webhook endpoint.
+   *
+   * Sends a sample of any kind of event once, at once and signed, to an enabled or a disabled endpoint, and answers with what came of it. Its body is exactly as that of a real one; the header `Tranche-Test: true` marks it, and without `Tranche-Seq` it leaves no gap. It is no event: nothing is stored, retried or counted against the endpoint.
+   *
+   * Scope: `webhooks:write`.
+   */
+  test(id: string, body: WebhookTestCreate = {}, options: CallOptions = {}): Call<WebhookTest> {
+    return this.requester.call('POST', `/v1/webhook_endpoints/${segment(id)}/test`, body, options);
+  }
+
+  /**
+   * Find out why a webhook endpoint does not work.
+   *
+   * Goes the way of a delivery step by step and says where it ends: the name, its addresses and whether webhooks are sent there, the connection, the certificate with its chain and expiry, and the answer to a signed ping, each with its time; and what to do. The ping is a webhook `{"event":"ping","data":{}}` with the header `Tranche-Test: true`. It takes at most 30 s, and changes nothing.
+   *
+   * Scope: `webhooks:write`.
+   */
+  diagnose(id: string, body: WebhookDiagnose = {}, options: CallOptions = {}): Call<WebhookDiagnosis> {
+    return this.requester.call('POST', `/v1/webhook_endpoints/${segment(id)}/diagnose`, body, options);
   }
 }
 
@@ -310,6 +341,85 @@ export class Deliveries extends Resource {
    */
   listAttempts(id: string, query: ListDeliveryAttemptsQuery = {}, options: CallOptions = {}): ListCall<DeliveryAttempt> {
     return this.requester.list(`/v1/deliveries/${segment(id)}/attempts`, query, options);
+  }
+
+  /**
+   * List deliveries.
+   *
+   * What was, is being or will be sent to any endpoint, newest first. Each page takes a bounded time: where few deliveries match the filters it may hold fewer than `limit`, or none, while `has_more` is true; go on with `next_cursor`.
+   *
+   * Scope: `webhooks:read`.
+   */
+  list(query: ListDeliveriesQuery = {}, options: CallOptions = {}): ListCall<Delivery> {
+    return this.requester.list('/v1/deliveries', query, options, ['project', 'endpoint']);
+  }
+
+  /**
+   * Send a delivery again.
+   *
+   * From any status, at once, and as often as you ask: the same event with the same `webhook-id` and body, and the schedule of attempts begins anew. While an attempt is under way it is let finish; the delivery is then sent again at once unless that attempt was acknowledged.
+   *
+   * Scope: `webhooks:write`.
+   */
+  replay(id: string, body: WebhookRequest = {}, options: CallOptions = {}): Call<Delivery> {
+    return this.requester.call('POST', `/v1/deliveries/${segment(id)}/replay`, body, options);
+  }
+
+  /**
+   * Cancel a delivery.
+   *
+   * A pending delivery is not sent any more. An attempt that is under way ends first: the delivery is then what that attempt made of it, and if it failed, cancelled.
+   *
+   * Scope: `webhooks:write`.
+   */
+  cancel(id: string, body: WebhookRequest = {}, options: CallOptions = {}): Call<Delivery> {
+    return this.requester.call('POST', `/v1/deliveries/${segment(id)}/cancel`, body, options);
+  }
+}
+
+export class WebhookRepairs extends Resource {
+  /**
+   * List repairs.
+   *
+   * What was asked for in bulk, dry runs included, newest first.
+   *
+   * Scope: `webhooks:read`.
+   */
+  list(query: ListWebhookRepairsQuery = {}, options: CallOptions = {}): ListCall<WebhookRepair> {
+    return this.requester.list('/v1/webhook_repairs', query, options);
+  }
+
+  /**
+   * Replay, recover or cancel in bulk.
+   *
+   * Is accepted at once and carried out step by step, oldest first, behind what is sent for the first time; a restart does not lose it. It looks at what there was when it was asked for. With `dry_run` the answer says in `matched` how many there are; when there are so many that counting takes more than a second, it is `pending` and goes on counting.
+   *
+   * Scope: `webhooks:write`.
+   */
+  create(body: WebhookRepairCreate, options: CallOptions = {}): Call<WebhookRepair> {
+    return this.requester.call('POST', '/v1/webhook_repairs', body, options);
+  }
+
+  /**
+   * Read a repair.
+   *
+   * `matched` and `changed` grow while it is carried out.
+   *
+   * Scope: `webhooks:read`.
+   */
+  retrieve(id: string, options: CallOptions = {}): Call<WebhookRepair> {
+    return this.requester.call('GET', `/v1/webhook_repairs/${segment(id)}`, undefined, options);
+  }
+
+  /**
+   * Stop a repair.
+   *
+   * It takes no further step. What it has made due stays due; cancel it if it is not to be sent.
+   *
+   * Scope: `webhooks:write`.
+   */
+  stop(id: string, body: WebhookRequest = {}, options: CallOptions = {}): Call<WebhookRepair> {
+    return this.requester.call('POST', `/v1/webhook_repairs/${segment(id)}/stop`, body, options);
   }
 }
 
@@ -377,6 +487,7 @@ export class Resources {
   readonly events: Events;
   readonly webhookEndpoints: WebhookEndpoints;
   readonly deliveries: Deliveries;
+  readonly webhookRepairs: WebhookRepairs;
   readonly apiKeys: ApiKeys;
 
   constructor(requester: Requester) {
@@ -387,6 +498,7 @@ export class Resources {
     this.events = new Events(requester);
     this.webhookEndpoints = new WebhookEndpoints(requester);
     this.deliveries = new Deliveries(requester);
+    this.webhookRepairs = new WebhookRepairs(requester);
     this.apiKeys = new ApiKeys(requester);
   }
 }

@@ -69,6 +69,9 @@ export interface ApiKeyWithSecret {
   secret: string;
 }
 
+/** `closed`: it is sent to. `open`: it has failed so often that only a probe is sent now and then. `half_open`: a probe is under way or was acknowledged, and deliveries are taken up again one by one. */
+export type BreakerState = 'closed' | 'open' | 'half_open';
+
 /** One event on its way to one endpoint. */
 export interface Delivery {
   id: string;
@@ -99,12 +102,20 @@ export interface DeliveryAttempt {
   started_at: string;
   /** Until the answer had arrived, in milliseconds. */
   duration_ms: number;
+  /** The IP address that was connected to, or tried last; null when there was none, or when webhooks are not sent to it. */
+  remote_address: string | null;
   /** The HTTP status of the answer; null when none arrived. */
   status_code: number | null;
-  /** Why no answer arrived; null when one did. */
+  /** Why no answer arrived, as a word for programs; null when one did. */
+  error_kind: 'invalid_url' | 'blocked_address' | 'dns_not_found' | 'dns_failed' | 'dns_timeout' | 'connection_refused' | 'connection_reset' | 'connect_timeout' | 'host_unreachable' | 'connection_failed' | 'tls_error' | 'timeout' | 'invalid_response' | 'not_sent' | null;
+  /** The same as a sentence, with the code of the operating system or of TLS. */
   error: string | null;
-  /** How the answer began. */
+  /** The headers of the answer, cut to 8 KiB and without cookies; null when none arrived. */
+  response_headers: Record<string, string> | null;
+  /** The first 16 KiB of the answer, as text. */
   response_body: string | null;
+  /** Whether the answer went on after that, or was cut off. */
+  response_truncated: boolean;
 }
 
 /** The attempts of a delivery, latest first. */
@@ -130,8 +141,11 @@ export interface DeliveryList {
 /** A pending delivery will be tried again; the others are over. */
 export type DeliveryStatus = 'pending' | 'succeeded' | 'failed' | 'cancelled';
 
+/** `none`: each event is sent as soon as it can be. `project`: the events of one project arrive one after the other; one that fails holds back the later ones of its project, and of no other, until it is delivered or given up. */
+export type EndpointOrdering = 'none' | 'project';
+
 /** What went wrong. Stable: decide by this, not by the words. */
-export type ErrorCode = 'malformed_json' | 'malformed_request' | 'request_timeout' | 'headers_too_large' | 'missing_api_key' | 'invalid_api_key' | 'api_key_revoked' | 'api_key_expired' | 'insufficient_scope' | 'scope_escalation' | 'not_found' | 'method_not_allowed' | 'invalid_transition' | 'not_editable' | 'project_archived' | 'precondition_failed' | 'body_too_large' | 'unsupported_media_type' | 'validation_failed' | 'idempotency_key_reused' | 'rate_limited' | 'overloaded' | 'internal_error';
+export type ErrorCode = 'malformed_json' | 'malformed_request' | 'request_timeout' | 'headers_too_large' | 'missing_api_key' | 'invalid_api_key' | 'api_key_revoked' | 'api_key_expired' | 'insufficient_scope' | 'scope_escalation' | 'not_found' | 'method_not_allowed' | 'invalid_transition' | 'not_editable' | 'project_archived' | 'endpoint_disabled' | 'precondition_failed' | 'body_too_large' | 'unsupported_media_type' | 'validation_failed' | 'idempotency_key_reused' | 'rate_limited' | 'too_many_streams' | 'overloaded' | 'internal_error';
 
 /** Something that happened. Events are never changed and never removed. */
 export interface Event {
@@ -158,7 +172,7 @@ export interface EventList {
 }
 
 /** The kind of event. */
-export type EventType = 'project.created' | 'milestone.submitted' | 'milestone.approved' | 'payment.released' | 'milestone.created' | 'milestone.changes_requested' | 'milestone.cancelled' | 'invoice.issued' | 'project.archived';
+export type EventType = 'project.created' | 'milestone.submitted' | 'milestone.approved' | 'payment.released' | 'milestone.created' | 'milestone.changes_requested' | 'milestone.cancelled' | 'invoice.issued' | 'project.archived' | 'webhook_endpoint.disabled';
 
 /** One field that is wrong. */
 export interface FieldError {
@@ -551,6 +565,9 @@ export type ReleaseMode = 'on_approval' | 'manual';
  */
 export type Scope = 'projects:read' | 'projects:write' | 'milestones:read' | 'milestones:write' | 'milestones:submit' | 'milestones:approve' | 'payments:read' | 'payments:release' | 'invoices:read' | 'events:read' | 'webhooks:read' | 'webhooks:write' | 'api_keys:read' | 'api_keys:write';
 
+/** By the names of Standard Webhooks: `v1` is HMAC-SHA256 with the secret, `v1a` is ed25519 with a key of the endpoint whose public half anybody may read. */
+export type SignatureScheme = 'v1' | 'v1a';
+
 /** What was handed in. */
 export interface Submission {
   note: string | null;
@@ -561,6 +578,80 @@ export interface Submission {
 export interface SubmissionInput {
   readonly note?: string | undefined;
   readonly links?: readonly string[] | undefined;
+}
+
+/** Nothing to say; may be left out. */
+export type WebhookDiagnose = Record<string, never>;
+
+/** What is wrong with an endpoint, step by step. */
+export interface WebhookDiagnosis {
+  object: 'webhook_diagnosis';
+  endpoint_id: string;
+  url: string;
+  /** When it was looked at. */
+  checked_at: string;
+  /** What went wrong first; `healthy` when nothing did. */
+  verdict: 'healthy' | 'invalid_url' | 'dns_failed' | 'blocked_address' | 'connection_failed' | 'tls_failed' | 'no_answer' | 'redirected' | 'gone' | 'rejected';
+  /** What it means and what to do, in plain words. */
+  hint: string;
+  /** What the host name resolves to. Null when the URL is none. */
+  dns: {
+    host: string;
+    /** How long the look-up took, in milliseconds. */
+    duration_ms: number;
+    addresses: ({
+      /** Null where webhooks are not sent to it. */
+      address: string | null;
+      family: 4 | 6;
+      /** What kind of address it is when webhooks are not sent to it, such as `private`; else null. */
+      blocked: string | null;
+    })[];
+    /** Why there is no answer; null when there is one. */
+    error: string | null;
+  } | null;
+  /** The connection; null when it did not come to that. */
+  connection: {
+    address: string;
+    /** The port. */
+    port: number;
+    /** How long connecting took, in milliseconds. */
+    duration_ms: number;
+    error: string | null;
+  } | null;
+  /** The secure connection; null with http, or when it did not come to that. */
+  tls: {
+    /** How long the handshake took, in milliseconds. */
+    duration_ms: number;
+    protocol: string | null;
+    /** Whether webhooks are sent over it. */
+    authorized: boolean;
+    /** Why not, as the code of TLS; null when they are. */
+    error: string | null;
+    /** What the server sent, its own certificate first. */
+    chain: ({
+      subject: string;
+      issuer: string;
+      /** The names it is made for. */
+      names: string[];
+      valid_from: string;
+      valid_until: string;
+      /** Whole days until it ends; negative when it has ended. */
+      days_left: number;
+    })[];
+  } | null;
+  /** What came of a signed webhook `{"event":"ping","data":{}}`; null when it did not come to that. */
+  ping: {
+    /** The HTTP status; null when no answer arrived. */
+    status_code: number | null;
+    /** How long it until the answer began took, in milliseconds. */
+    first_byte_ms: number | null;
+    /** How long it in all took, in milliseconds. */
+    duration_ms: number;
+    /** Why no answer arrived; null when one did. */
+    error: string | null;
+    /** How the answer began, up to 1 KiB. */
+    response_body: string | null;
+  } | null;
 }
 
 /** An address that events are sent to. */
@@ -574,6 +665,26 @@ export interface WebhookEndpoint {
   status: WebhookEndpointStatus;
   /** Why it is disabled; null while it is enabled. */
   disabled_reason: string | null;
+  /** How deliveries are signed: a signature by each. */
+  signature_schemes: SignatureScheme[];
+  /** The ed25519 public key that verifies `v1a` signatures, as Standard Webhooks writes it; null without that scheme. */
+  public_key: string | null;
+  /** Where all current public keys are, as a JWK set that needs no key of ours to read; null without `v1a`. */
+  jwks_path: string | null;
+  /** The headers of your own that deliveries carry. Their values are not shown. */
+  header_names: string[];
+  /** Deliveries under way to it at once, at most. */
+  max_concurrency: number;
+  /** Deliveries begun in any one second, at most; null: as many as there are. */
+  rate_limit_per_second: number | null;
+  ordering: EndpointOrdering;
+  breaker: BreakerState;
+  /** Failed attempts since the last one that it acknowledged. */
+  consecutive_failures: number;
+  /** When the first of those failed; null while there are none. */
+  failing_since: string | null;
+  /** When an open breaker lets the next attempt through; null otherwise. */
+  next_probe_at: string | null;
   /** Grows with every change; the ETag. */
   version: number;
   /** When it was created. */
@@ -589,6 +700,31 @@ export interface WebhookEndpointCreate {
   readonly description?: string | undefined;
   /** The kinds of event to send. Default: `project.created`, `milestone.submitted`, `milestone.approved`, `payment.released`. */
   readonly event_types?: readonly EventType[] | undefined;
+  /** How to sign: with `v1`, `v1a` or both. Default: `v1`. With both, a receiver is content with the one it knows. */
+  readonly signature_schemes?: readonly SignatureScheme[] | undefined;
+  /** Headers of your own that every delivery carries. Up to 10. Kept encrypted; the values cannot be read again. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Deliveries under way to it at once, at most. Default: 16. */
+  readonly max_concurrency?: number | undefined;
+  /** Deliveries begun in any one second, at most. Default: null, as many as there are. */
+  readonly rate_limit_per_second?: number | null | undefined;
+  /** In which order events arrive, from those on that happen next. Default: `none`. */
+  readonly ordering?: EndpointOrdering | undefined;
+}
+
+/** The payload of `webhook_endpoint.disabled`. */
+export interface WebhookEndpointDisabledData {
+  endpointId: string;
+  url: string;
+  reason: string;
+  /** Since when every attempt had failed; null when the endpoint said itself that it is gone. */
+  failingSince: string | null;
+}
+
+/** The body of a webhook: A webhook endpoint was disabled, because it had failed for days or said that it is gone. */
+export interface WebhookEndpointDisabledWebhook {
+  event: 'webhook_endpoint.disabled';
+  data: WebhookEndpointDisabledData;
 }
 
 /** One page of a list, newest first. */
@@ -611,6 +747,16 @@ export interface WebhookEndpointUpdate {
   /** Null returns to the default: `project.created`, `milestone.submitted`, `milestone.approved`, `payment.released`. */
   readonly event_types?: readonly EventType[] | null | undefined;
   readonly status?: WebhookEndpointStatus | undefined;
+  /** How to sign from now on. A first `v1a` makes a key. */
+  readonly signature_schemes?: readonly SignatureScheme[] | undefined;
+  /** Merged into the headers: a string sets one, null removes it, others stay. Up to 10. Kept encrypted; the values cannot be read again. */
+  readonly headers?: Readonly<Record<string, string | null>> | undefined;
+  /** Deliveries under way to it at once, at most. Default: 16. */
+  readonly max_concurrency?: number | undefined;
+  /** Deliveries begun in any one second, at most. Default: null, as many as there are. */
+  readonly rate_limit_per_second?: number | null | undefined;
+  /** In which order events arrive, from those on that happen next. Default: `none`. */
+  readonly ordering?: EndpointOrdering | undefined;
 }
 
 /** An endpoint with its new secret. */
@@ -624,6 +770,26 @@ export interface WebhookEndpointWithSecret {
   status: WebhookEndpointStatus;
   /** Why it is disabled; null while it is enabled. */
   disabled_reason: string | null;
+  /** How deliveries are signed: a signature by each. */
+  signature_schemes: SignatureScheme[];
+  /** The ed25519 public key that verifies `v1a` signatures, as Standard Webhooks writes it; null without that scheme. */
+  public_key: string | null;
+  /** Where all current public keys are, as a JWK set that needs no key of ours to read; null without `v1a`. */
+  jwks_path: string | null;
+  /** The headers of your own that deliveries carry. Their values are not shown. */
+  header_names: string[];
+  /** Deliveries under way to it at once, at most. */
+  max_concurrency: number;
+  /** Deliveries begun in any one second, at most; null: as many as there are. */
+  rate_limit_per_second: number | null;
+  ordering: EndpointOrdering;
+  breaker: BreakerState;
+  /** Failed attempts since the last one that it acknowledged. */
+  consecutive_failures: number;
+  /** When the first of those failed; null while there are none. */
+  failing_since: string | null;
+  /** When an open breaker lets the next attempt through; null otherwise. */
+  next_probe_at: string | null;
   /** Grows with every change; the ETag. */
   version: number;
   /** When it was created. */
@@ -634,10 +800,117 @@ export interface WebhookEndpointWithSecret {
   secret: string;
 }
 
+/** Bulk work on deliveries, and how far it has come. */
+export interface WebhookRepair {
+  id: string;
+  object: 'webhook_repair';
+  action: WebhookRepairAction;
+  /** Whether it only counts. */
+  dry_run: boolean;
+  endpoint_id: string | null;
+  /** Null: every kind. */
+  event_types: EventType[] | null;
+  /** Of the deliveries; empty with `recover`. */
+  statuses: DeliveryStatus[];
+  project_id: string | null;
+  /** Of the events; null: from the beginning. */
+  since: string | null;
+  /** Of the events; null: up to the moment the repair was asked for. */
+  until: string | null;
+  status: WebhookRepairStatus;
+  /** Why it was stopped; null otherwise. */
+  stopped_reason: string | null;
+  /** What the filter has matched so far; all of it once completed. */
+  matched: number;
+  /** Of these, what was made due again, added or cancelled so far. 0 with a dry run. */
+  changed: number;
+  /** When it was asked for. */
+  created_at: string;
+  /** When it was over; null before. */
+  completed_at: string | null;
+}
+
+/** `replay`: Sends matching deliveries again. `recover`: Sends an endpoint every event since a time that it has not acknowledged, those it was never sent included. `cancel`: Ends what is still to be sent. */
+export type WebhookRepairAction = 'replay' | 'recover' | 'cancel';
+
+/** A repair to carry out. */
+export interface WebhookRepairCreate {
+  readonly action: WebhookRepairAction;
+  /** Only this endpoint. Required with `recover`; left out otherwise: every enabled endpoint. */
+  readonly endpoint_id?: string | undefined;
+  /** Only these kinds. With `recover` at most those that the endpoint is sent. Default: every kind. */
+  readonly event_types?: readonly EventType[] | undefined;
+  /** With `replay` only: deliveries in one of these. With `pending`, what waits for its next attempt is sent at once. Default: `failed`. */
+  readonly statuses?: readonly DeliveryStatus[] | undefined;
+  /** Only events of this project. */
+  readonly project_id?: string | undefined;
+  /** Only events of this moment and later (RFC 3339). Required with `recover`. */
+  readonly since?: string | Date | undefined;
+  /** Only events before this moment (RFC 3339). */
+  readonly until?: string | Date | undefined;
+  /** Say how many it would be, and change nothing. Default: false. */
+  readonly dry_run?: boolean | undefined;
+}
+
+/** One page of a list, newest first. */
+export interface WebhookRepairList {
+  object: 'list';
+  data: WebhookRepair[];
+  /** Whether there is more in the direction of the paging. */
+  has_more: boolean;
+  /** The value of `starting_after` for the next page; null when there is none. */
+  next_cursor: string | null;
+}
+
+/** A pending or running repair goes on by itself, over restarts too; the others are over. */
+export type WebhookRepairStatus = 'pending' | 'running' | 'completed' | 'stopped';
+
+/** No fields: what is to happen is in the path. Send an empty object or nothing. */
+export type WebhookRequest = Record<string, never>;
+
 /** How to rotate; may be left out. */
 export interface WebhookSecretRotate {
   /** How long the old secret goes on working. 0 ends it at once. */
   readonly overlap_seconds?: number | undefined;
+}
+
+/** A sample that was sent, and what came of it. */
+export interface WebhookTest {
+  object: 'webhook_test';
+  endpoint_id: string;
+  /** The `webhook-id` header. No event of the log has this id. */
+  event_id: string;
+  event_type: EventType;
+  /** When it was sent. */
+  sent_at: string;
+  /** Until the answer had arrived, in milliseconds. */
+  duration_ms: number;
+  /** Whether the answer was a 2xx. */
+  acknowledged: boolean;
+  /** The IP address that was connected to; null when there was none. */
+  remote_address: string | null;
+  /** The HTTP status of the answer; null when none arrived. */
+  status_code: number | null;
+  /** Why no answer arrived, as a word for programs; null when one did. */
+  error_kind: 'invalid_url' | 'blocked_address' | 'dns_not_found' | 'dns_failed' | 'dns_timeout' | 'connection_refused' | 'connection_reset' | 'connect_timeout' | 'host_unreachable' | 'connection_failed' | 'tls_error' | 'timeout' | 'invalid_response' | 'not_sent' | null;
+  /** The same as a sentence. */
+  error: string | null;
+  /** Null when no answer arrived. */
+  response_headers: Record<string, string> | null;
+  /** The first 16 KiB of the answer, as text. */
+  response_body: string | null;
+  /** Whether the answer went on after that. */
+  response_truncated: boolean;
+  /** What was sent, without the headers of your own. */
+  request_headers: Record<string, string>;
+  /** The exact body that was sent and signed. */
+  request_body: string;
+}
+
+/** A sample to send. */
+export interface WebhookTestCreate {
+  /** The kind of event to send a sample of. Default: `payment.released`. */
+  readonly event_type?: EventType | undefined;
 }
 
 /** The query of `projects.list`. */
@@ -774,6 +1047,12 @@ export interface ListWebhookEndpointDeliveriesQuery {
   /** Only what was created earlier than this (RFC 3339). */
   readonly created_before?: string | Date | undefined;
   readonly status?: DeliveryStatus | undefined;
+  /** Only deliveries of events of this kind. */
+  readonly event_type?: EventType | undefined;
+  /** Only deliveries of events of this project. */
+  readonly project_id?: string | undefined;
+  /** Short for `project_id`. */
+  readonly project?: string | undefined;
 }
 
 /** The query of `deliveries.listAttempts`. */
@@ -782,6 +1061,45 @@ export interface ListDeliveryAttemptsQuery {
   readonly limit?: number | undefined;
   /** Return the attempts made before this one, by its number. */
   readonly starting_after?: number | undefined;
+}
+
+/** The query of `deliveries.list`. */
+export interface ListDeliveriesQuery {
+  /** How many to return. Default: 20. */
+  readonly limit?: number | undefined;
+  /** Return what comes after this id, that is, older ones. Not with ending_before. */
+  readonly starting_after?: string | undefined;
+  /** Return what comes just before this id, that is, newer ones. Not with starting_after. */
+  readonly ending_before?: string | undefined;
+  /** Only what was created later than this (RFC 3339). */
+  readonly created_after?: string | Date | undefined;
+  /** Only what was created earlier than this (RFC 3339). */
+  readonly created_before?: string | Date | undefined;
+  readonly status?: DeliveryStatus | undefined;
+  /** Only deliveries of events of this kind. */
+  readonly event_type?: EventType | undefined;
+  /** Only deliveries of events of this project. */
+  readonly project_id?: string | undefined;
+  /** Only deliveries to this endpoint. */
+  readonly endpoint_id?: string | undefined;
+  /** Short for `project_id`. */
+  readonly project?: string | undefined;
+  /** Short for `endpoint_id`. */
+  readonly endpoint?: string | undefined;
+}
+
+/** The query of `webhookRepairs.list`. */
+export interface ListWebhookRepairsQuery {
+  /** How many to return. Default: 20. */
+  readonly limit?: number | undefined;
+  /** Return what comes after this id, that is, older ones. Not with ending_before. */
+  readonly starting_after?: string | undefined;
+  /** Return what comes just before this id, that is, newer ones. Not with starting_after. */
+  readonly ending_before?: string | undefined;
+  /** Only what was created later than this (RFC 3339). */
+  readonly created_after?: string | Date | undefined;
+  /** Only what was created earlier than this (RFC 3339). */
+  readonly created_before?: string | Date | undefined;
 }
 
 /** The query of `apiKeys.list`. */
@@ -809,4 +1127,5 @@ export type WebhookBody =
   | MilestoneCancelledWebhook
   | InvoiceIssuedWebhook
   | ProjectArchivedWebhook
+  | WebhookEndpointDisabledWebhook
   ;

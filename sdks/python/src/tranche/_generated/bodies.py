@@ -7,7 +7,18 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import TypedDict
 
-from .enums import EventType, MilestoneStatus, ProjectStatus, ReleaseMode, Scope, WebhookEndpointStatus
+from .enums import (
+    DeliveryStatus,
+    EndpointOrdering,
+    EventType,
+    MilestoneStatus,
+    ProjectStatus,
+    ReleaseMode,
+    Scope,
+    SignatureScheme,
+    WebhookEndpointStatus,
+    WebhookRepairAction,
+)
 
 __all__ = [
     "ApiKeyCreate",
@@ -18,9 +29,13 @@ __all__ = [
     "ProjectCreate",
     "ProjectUpdate",
     "SubmissionInput",
+    "WebhookDiagnose",
     "WebhookEndpointCreate",
     "WebhookEndpointUpdate",
+    "WebhookRepairCreate",
+    "WebhookRequest",
     "WebhookSecretRotate",
+    "WebhookTestCreate",
 ]
 
 
@@ -140,6 +155,10 @@ class SubmissionInput(TypedDict, total=False):
     links: Sequence[str]
 
 
+class WebhookDiagnose(TypedDict, total=False):
+    """Nothing to say; may be left out."""
+
+
 class _WebhookEndpointCreateRequired(TypedDict):
     url: str
     """Where to send: http or https, without user name and password."""
@@ -154,6 +173,16 @@ class WebhookEndpointCreate(_WebhookEndpointCreateRequired, total=False):
     The kinds of event to send. Default: `project.created`, `milestone.submitted`, `milestone.approved`,
     `payment.released`.
     """
+    signature_schemes: Sequence[SignatureScheme]
+    """How to sign: with `v1`, `v1a` or both. Default: `v1`. With both, a receiver is content with the one it knows."""
+    headers: Mapping[str, str]
+    """Headers of your own that every delivery carries. Up to 10. Kept encrypted; the values cannot be read again."""
+    max_concurrency: int
+    """Deliveries under way to it at once, at most. Default: 16."""
+    rate_limit_per_second: int | None
+    """Deliveries begun in any one second, at most. Default: null, as many as there are."""
+    ordering: EndpointOrdering
+    """In which order events arrive, from those on that happen next. Default: `none`."""
 
 
 class WebhookEndpointUpdate(TypedDict, total=False):
@@ -167,6 +196,53 @@ class WebhookEndpointUpdate(TypedDict, total=False):
     """
     status: WebhookEndpointStatus
     """Only an enabled endpoint is sent to."""
+    signature_schemes: Sequence[SignatureScheme]
+    """How to sign from now on. A first `v1a` makes a key."""
+    headers: Mapping[str, str | None]
+    """
+    Merged into the headers: a string sets one, null removes it, others stay. Up to 10. Kept encrypted; the values
+    cannot be read again.
+    """
+    max_concurrency: int
+    """Deliveries under way to it at once, at most. Default: 16."""
+    rate_limit_per_second: int | None
+    """Deliveries begun in any one second, at most. Default: null, as many as there are."""
+    ordering: EndpointOrdering
+    """In which order events arrive, from those on that happen next. Default: `none`."""
+
+
+class _WebhookRepairCreateRequired(TypedDict):
+    action: WebhookRepairAction
+    """
+    `replay`: Sends matching deliveries again. `recover`: Sends an endpoint every event since a time that it has not
+    acknowledged, those it was never sent included. `cancel`: Ends what is still to be sent.
+    """
+
+
+class WebhookRepairCreate(_WebhookRepairCreateRequired, total=False):
+    """A repair to carry out."""
+
+    endpoint_id: str
+    """Only this endpoint. Required with `recover`; left out otherwise: every enabled endpoint."""
+    event_types: Sequence[EventType]
+    """Only these kinds. With `recover` at most those that the endpoint is sent. Default: every kind."""
+    statuses: Sequence[DeliveryStatus]
+    """
+    With `replay` only: deliveries in one of these. With `pending`, what waits for its next attempt is sent at once.
+    Default: `failed`.
+    """
+    project_id: str
+    """Only events of this project."""
+    since: datetime | str
+    """Only events of this moment and later (RFC 3339). Required with `recover`."""
+    until: datetime | str
+    """Only events before this moment (RFC 3339)."""
+    dry_run: bool
+    """Say how many it would be, and change nothing. Default: false."""
+
+
+class WebhookRequest(TypedDict, total=False):
+    """No fields: what is to happen is in the path. Send an empty object or nothing."""
 
 
 class WebhookSecretRotate(TypedDict, total=False):
@@ -174,3 +250,10 @@ class WebhookSecretRotate(TypedDict, total=False):
 
     overlap_seconds: int
     """How long the old secret goes on working. 0 ends it at once."""
+
+
+class WebhookTestCreate(TypedDict, total=False):
+    """A sample to send."""
+
+    event_type: EventType
+    """The kind of event to send a sample of. Default: `payment.released`."""

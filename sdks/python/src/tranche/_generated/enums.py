@@ -7,7 +7,9 @@ from typing import Literal, TypeAlias
 
 __all__ = [
     "ApiKeyStatus",
+    "BreakerState",
     "DeliveryStatus",
+    "EndpointOrdering",
     "ErrorCode",
     "EventType",
     "InvoicePaymentStatus",
@@ -17,7 +19,10 @@ __all__ = [
     "ProjectStatus",
     "ReleaseMode",
     "Scope",
+    "SignatureScheme",
     "WebhookEndpointStatus",
+    "WebhookRepairAction",
+    "WebhookRepairStatus",
 ]
 
 ApiKeyStatus: TypeAlias = Literal[
@@ -27,6 +32,16 @@ ApiKeyStatus: TypeAlias = Literal[
 ]
 """Only an active key is accepted."""
 
+BreakerState: TypeAlias = Literal[
+    "closed",
+    "open",
+    "half_open",
+]
+"""
+`closed`: it is sent to. `open`: it has failed so often that only a probe is sent now and then. `half_open`: a probe is
+under way or was acknowledged, and deliveries are taken up again one by one.
+"""
+
 DeliveryStatus: TypeAlias = Literal[
     "pending",
     "succeeded",
@@ -34,6 +49,15 @@ DeliveryStatus: TypeAlias = Literal[
     "cancelled",
 ]
 """A pending delivery will be tried again; the others are over."""
+
+EndpointOrdering: TypeAlias = Literal[
+    "none",
+    "project",
+]
+"""
+`none`: each event is sent as soon as it can be. `project`: the events of one project arrive one after the other; one
+that fails holds back the later ones of its project, and of no other, until it is delivered or given up.
+"""
 
 ErrorCode: TypeAlias = Literal[
     "malformed_json",
@@ -51,12 +75,14 @@ ErrorCode: TypeAlias = Literal[
     "invalid_transition",
     "not_editable",
     "project_archived",
+    "endpoint_disabled",
     "precondition_failed",
     "body_too_large",
     "unsupported_media_type",
     "validation_failed",
     "idempotency_key_reused",
     "rate_limited",
+    "too_many_streams",
     "overloaded",
     "internal_error",
 ]
@@ -72,6 +98,7 @@ EventType: TypeAlias = Literal[
     "milestone.cancelled",
     "invoice.issued",
     "project.archived",
+    "webhook_endpoint.disabled",
 ]
 """The kind of event."""
 
@@ -150,8 +177,35 @@ What a key may do.
 - `api_keys:write`: Create, rotate and revoke API keys.
 """
 
+SignatureScheme: TypeAlias = Literal[
+    "v1",
+    "v1a",
+]
+"""
+By the names of Standard Webhooks: `v1` is HMAC-SHA256 with the secret, `v1a` is ed25519 with a key of the endpoint
+whose public half anybody may read.
+"""
+
 WebhookEndpointStatus: TypeAlias = Literal[
     "enabled",
     "disabled",
 ]
 """Only an enabled endpoint is sent to."""
+
+WebhookRepairAction: TypeAlias = Literal[
+    "replay",
+    "recover",
+    "cancel",
+]
+"""
+`replay`: Sends matching deliveries again. `recover`: Sends an endpoint every event since a time that it has not
+acknowledged, those it was never sent included. `cancel`: Ends what is still to be sent.
+"""
+
+WebhookRepairStatus: TypeAlias = Literal[
+    "pending",
+    "running",
+    "completed",
+    "stopped",
+]
+"""A pending or running repair goes on by itself, over restarts too; the others are over."""

@@ -9,6 +9,7 @@ __all__ = [
     "ApiKeyExpiredError",
     "ApiKeyRevokedError",
     "BodyTooLargeError",
+    "EndpointDisabledError",
     "HeadersTooLargeError",
     "IdempotencyKeyReusedError",
     "InsufficientScopeError",
@@ -27,6 +28,7 @@ __all__ = [
     "RateLimitedError",
     "RequestTimeoutError",
     "ScopeEscalationError",
+    "TooManyStreamsError",
     "UnsupportedMediaTypeError",
     "ValidationFailedError",
 ]
@@ -92,6 +94,10 @@ class ProjectArchivedError(ApiError):
     """The project is archived. `project_archived`, status 409."""
 
 
+class EndpointDisabledError(ApiError):
+    """The webhook endpoint takes nothing. `endpoint_disabled`, status 409."""
+
+
 class PreconditionFailedError(ApiError):
     """The resource has changed since you read it. `precondition_failed`, status 412."""
 
@@ -114,6 +120,10 @@ class IdempotencyKeyReusedError(ApiError):
 
 class RateLimitedError(ApiError):
     """Too many requests. `rate_limited`, status 429."""
+
+
+class TooManyStreamsError(ApiError):
+    """Too many event streams are open. `too_many_streams`, status 429."""
 
 
 class OverloadedError(ApiError):
@@ -140,12 +150,14 @@ ERROR_CLASSES: dict[str, type[ApiError]] = {
     "invalid_transition": InvalidTransitionError,
     "not_editable": NotEditableError,
     "project_archived": ProjectArchivedError,
+    "endpoint_disabled": EndpointDisabledError,
     "precondition_failed": PreconditionFailedError,
     "body_too_large": BodyTooLargeError,
     "unsupported_media_type": UnsupportedMediaTypeError,
     "validation_failed": ValidationFailedError,
     "idempotency_key_reused": IdempotencyKeyReusedError,
     "rate_limited": RateLimitedError,
+    "too_many_streams": TooManyStreamsError,
     "overloaded": OverloadedError,
     "internal_error": InternalError,
 }

@@ -11,7 +11,9 @@ from .._model import Model, list_of
 from .._values import parse_time
 from .enums import (
     ApiKeyStatus,
+    BreakerState,
     DeliveryStatus,
+    EndpointOrdering,
     EventType,
     InvoicePaymentStatus,
     InvoiceStatus,
@@ -20,7 +22,10 @@ from .enums import (
     ProjectStatus,
     ReleaseMode,
     Scope,
+    SignatureScheme,
     WebhookEndpointStatus,
+    WebhookRepairAction,
+    WebhookRepairStatus,
 )
 
 __all__ = [
@@ -39,8 +44,18 @@ __all__ = [
     "Project",
     "ProjectEventData",
     "Submission",
+    "WebhookDiagnosis",
+    "WebhookDiagnosisConnection",
+    "WebhookDiagnosisDns",
+    "WebhookDiagnosisDnsAddresses",
+    "WebhookDiagnosisPing",
+    "WebhookDiagnosisTls",
+    "WebhookDiagnosisTlsChain",
     "WebhookEndpoint",
+    "WebhookEndpointDisabledData",
     "WebhookEndpointWithSecret",
+    "WebhookRepair",
+    "WebhookTest",
 ]
 
 
@@ -126,12 +141,22 @@ class DeliveryAttempt(Model):
     """When it was sent."""
     duration_ms: int
     """Until the answer had arrived, in milliseconds."""
+    remote_address: str | None
+    """
+    The IP address that was connected to, or tried last; null when there was none, or when webhooks are not sent to it.
+    """
     status_code: int | None
     """The HTTP status of the answer; null when none arrived."""
+    error_kind: Literal["invalid_url", "blocked_address", "dns_not_found", "dns_failed", "dns_timeout", "connection_refused", "connection_reset", "connect_timeout", "host_unreachable", "connection_failed", "tls_error", "timeout", "invalid_response", "not_sent"] | None
+    """Why no answer arrived, as a word for programs; null when one did."""
     error: str | None
-    """Why no answer arrived; null when one did."""
+    """The same as a sentence, with the code of the operating system or of TLS."""
+    response_headers: dict[str, str] | None
+    """The headers of the answer, cut to 8 KiB and without cookies; null when none arrived."""
     response_body: str | None
-    """How the answer began."""
+    """The first 16 KiB of the answer, as text."""
+    response_truncated: bool
+    """Whether the answer went on after that, or was cut off."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -369,6 +394,109 @@ class Submission(Model):
 
 
 @dataclass(frozen=True, kw_only=True)
+class WebhookDiagnosis(Model):
+    """What is wrong with an endpoint, step by step."""
+
+    object: Literal["webhook_diagnosis"]
+    endpoint_id: str
+    url: str
+    checked_at: datetime
+    """When it was looked at."""
+    verdict: Literal["healthy", "invalid_url", "dns_failed", "blocked_address", "connection_failed", "tls_failed", "no_answer", "redirected", "gone", "rejected"]
+    """What went wrong first; `healthy` when nothing did."""
+    hint: str
+    """What it means and what to do, in plain words."""
+    dns: WebhookDiagnosisDns | None
+    """What the host name resolves to. Null when the URL is none."""
+    connection: WebhookDiagnosisConnection | None
+    """The connection; null when it did not come to that."""
+    tls: WebhookDiagnosisTls | None
+    """The secure connection; null with http, or when it did not come to that."""
+    ping: WebhookDiagnosisPing | None
+    """What came of a signed webhook `{"event":"ping","data":{}}`; null when it did not come to that."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WebhookDiagnosisConnection(Model):
+    """WebhookDiagnosisConnection"""
+
+    address: str
+    port: int
+    """The port."""
+    duration_ms: int
+    """How long connecting took, in milliseconds."""
+    error: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class WebhookDiagnosisDns(Model):
+    """WebhookDiagnosisDns"""
+
+    host: str
+    duration_ms: int
+    """How long the look-up took, in milliseconds."""
+    addresses: list[WebhookDiagnosisDnsAddresses]
+    error: str | None
+    """Why there is no answer; null when there is one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WebhookDiagnosisDnsAddresses(Model):
+    """WebhookDiagnosisDnsAddresses"""
+
+    address: str | None
+    """Null where webhooks are not sent to it."""
+    family: Literal[4, 6]
+    blocked: str | None
+    """What kind of address it is when webhooks are not sent to it, such as `private`; else null."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WebhookDiagnosisPing(Model):
+    """WebhookDiagnosisPing"""
+
+    status_code: int | None
+    """The HTTP status; null when no answer arrived."""
+    first_byte_ms: int | None
+    """How long it until the answer began took, in milliseconds."""
+    duration_ms: int
+    """How long it in all took, in milliseconds."""
+    error: str | None
+    """Why no answer arrived; null when one did."""
+    response_body: str | None
+    """How the answer began, up to 1 KiB."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WebhookDiagnosisTls(Model):
+    """WebhookDiagnosisTls"""
+
+    duration_ms: int
+    """How long the handshake took, in milliseconds."""
+    protocol: str | None
+    authorized: bool
+    """Whether webhooks are sent over it."""
+    error: str | None
+    """Why not, as the code of TLS; null when they are."""
+    chain: list[WebhookDiagnosisTlsChain]
+    """What the server sent, its own certificate first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WebhookDiagnosisTlsChain(Model):
+    """WebhookDiagnosisTlsChain"""
+
+    subject: str
+    issuer: str
+    names: list[str]
+    """The names it is made for."""
+    valid_from: datetime
+    valid_until: datetime
+    days_left: int
+    """Whole days until it ends; negative when it has ended."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class WebhookEndpoint(Model):
     """An address that events are sent to."""
 
@@ -382,12 +510,58 @@ class WebhookEndpoint(Model):
     """Only an enabled endpoint is sent to."""
     disabled_reason: str | None
     """Why it is disabled; null while it is enabled."""
+    signature_schemes: list[SignatureScheme]
+    """How deliveries are signed: a signature by each."""
+    public_key: str | None
+    """
+    The ed25519 public key that verifies `v1a` signatures, as Standard Webhooks writes it; null without that scheme.
+    """
+    jwks_path: str | None
+    """Where all current public keys are, as a JWK set that needs no key of ours to read; null without `v1a`."""
+    header_names: list[str]
+    """The headers of your own that deliveries carry. Their values are not shown."""
+    max_concurrency: int
+    """Deliveries under way to it at once, at most."""
+    rate_limit_per_second: float | None
+    """Deliveries begun in any one second, at most; null: as many as there are."""
+    ordering: EndpointOrdering
+    """
+    `none`: each event is sent as soon as it can be. `project`: the events of one project arrive one after the other;
+    one that fails holds back the later ones of its project, and of no other, until it is delivered or given up.
+    """
+    breaker: BreakerState
+    """
+    `closed`: it is sent to. `open`: it has failed so often that only a probe is sent now and then. `half_open`: a probe
+    is under way or was acknowledged, and deliveries are taken up again one by one.
+    """
+    consecutive_failures: int
+    """Failed attempts since the last one that it acknowledged."""
+    failing_since: datetime | None
+    """When the first of those failed; null while there are none."""
+    next_probe_at: datetime | None
+    """When an open breaker lets the next attempt through; null otherwise."""
     version: int
     """Grows with every change; the ETag."""
     created_at: datetime
     """When it was created."""
     updated_at: datetime
     """When it last changed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WebhookEndpointDisabledData(Model):
+    """The payload of `webhook_endpoint.disabled`."""
+
+    _attributes: ClassVar[dict[str, str]] = {
+        "endpointId": "endpoint_id",
+        "failingSince": "failing_since",
+    }
+
+    endpoint_id: str
+    url: str
+    reason: str
+    failing_since: datetime | None
+    """Since when every attempt had failed; null when the endpoint said itself that it is gone."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -404,6 +578,36 @@ class WebhookEndpointWithSecret(Model):
     """Only an enabled endpoint is sent to."""
     disabled_reason: str | None
     """Why it is disabled; null while it is enabled."""
+    signature_schemes: list[SignatureScheme]
+    """How deliveries are signed: a signature by each."""
+    public_key: str | None
+    """
+    The ed25519 public key that verifies `v1a` signatures, as Standard Webhooks writes it; null without that scheme.
+    """
+    jwks_path: str | None
+    """Where all current public keys are, as a JWK set that needs no key of ours to read; null without `v1a`."""
+    header_names: list[str]
+    """The headers of your own that deliveries carry. Their values are not shown."""
+    max_concurrency: int
+    """Deliveries under way to it at once, at most."""
+    rate_limit_per_second: float | None
+    """Deliveries begun in any one second, at most; null: as many as there are."""
+    ordering: EndpointOrdering
+    """
+    `none`: each event is sent as soon as it can be. `project`: the events of one project arrive one after the other;
+    one that fails holds back the later ones of its project, and of no other, until it is delivered or given up.
+    """
+    breaker: BreakerState
+    """
+    `closed`: it is sent to. `open`: it has failed so often that only a probe is sent now and then. `half_open`: a probe
+    is under way or was acknowledged, and deliveries are taken up again one by one.
+    """
+    consecutive_failures: int
+    """Failed attempts since the last one that it acknowledged."""
+    failing_since: datetime | None
+    """When the first of those failed; null while there are none."""
+    next_probe_at: datetime | None
+    """When an open breaker lets the next attempt through; null otherwise."""
     version: int
     """Grows with every change; the ETag."""
     created_at: datetime
@@ -412,6 +616,79 @@ class WebhookEndpointWithSecret(Model):
     """When it last changed."""
     secret: str = field(repr=False)
     """Verifies signatures (Standard Webhooks). It is shown this once and cannot be read again."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WebhookRepair(Model):
+    """Bulk work on deliveries, and how far it has come."""
+
+    id: str
+    object: Literal["webhook_repair"]
+    action: WebhookRepairAction
+    """
+    `replay`: Sends matching deliveries again. `recover`: Sends an endpoint every event since a time that it has not
+    acknowledged, those it was never sent included. `cancel`: Ends what is still to be sent.
+    """
+    dry_run: bool
+    """Whether it only counts."""
+    endpoint_id: str | None
+    event_types: list[EventType] | None
+    """Null: every kind."""
+    statuses: list[DeliveryStatus]
+    """Of the deliveries; empty with `recover`."""
+    project_id: str | None
+    since: datetime | None
+    """Of the events; null: from the beginning."""
+    until: datetime | None
+    """Of the events; null: up to the moment the repair was asked for."""
+    status: WebhookRepairStatus
+    """A pending or running repair goes on by itself, over restarts too; the others are over."""
+    stopped_reason: str | None
+    """Why it was stopped; null otherwise."""
+    matched: int
+    """What the filter has matched so far; all of it once completed."""
+    changed: int
+    """Of these, what was made due again, added or cancelled so far. 0 with a dry run."""
+    created_at: datetime
+    """When it was asked for."""
+    completed_at: datetime | None
+    """When it was over; null before."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WebhookTest(Model):
+    """A sample that was sent, and what came of it."""
+
+    object: Literal["webhook_test"]
+    endpoint_id: str
+    event_id: str
+    """The `webhook-id` header. No event of the log has this id."""
+    event_type: EventType
+    """The kind of event."""
+    sent_at: datetime
+    """When it was sent."""
+    duration_ms: int
+    """Until the answer had arrived, in milliseconds."""
+    acknowledged: bool
+    """Whether the answer was a 2xx."""
+    remote_address: str | None
+    """The IP address that was connected to; null when there was none."""
+    status_code: int | None
+    """The HTTP status of the answer; null when none arrived."""
+    error_kind: Literal["invalid_url", "blocked_address", "dns_not_found", "dns_failed", "dns_timeout", "connection_refused", "connection_reset", "connect_timeout", "host_unreachable", "connection_failed", "tls_error", "timeout", "invalid_response", "not_sent"] | None
+    """Why no answer arrived, as a word for programs; null when one did."""
+    error: str | None
+    """The same as a sentence."""
+    response_headers: dict[str, str] | None
+    """Null when no answer arrived."""
+    response_body: str | None
+    """The first 16 KiB of the answer, as text."""
+    response_truncated: bool
+    """Whether the answer went on after that."""
+    request_headers: dict[str, str]
+    """What was sent, without the headers of your own."""
+    request_body: str
+    """The exact body that was sent and signed."""
 
 
 # How fields that are more than plain JSON are read.
@@ -454,11 +731,36 @@ Project._converters = (
     ("created_at", parse_time),
     ("updated_at", parse_time),
 )
+WebhookDiagnosis._converters = (
+    ("checked_at", parse_time),
+    ("dns", WebhookDiagnosisDns._adopt),
+    ("connection", WebhookDiagnosisConnection._adopt),
+    ("tls", WebhookDiagnosisTls._adopt),
+    ("ping", WebhookDiagnosisPing._adopt),
+)
+WebhookDiagnosisDns._converters = (("addresses", list_of(WebhookDiagnosisDnsAddresses._adopt)),)
+WebhookDiagnosisTls._converters = (("chain", list_of(WebhookDiagnosisTlsChain._adopt)),)
+WebhookDiagnosisTlsChain._converters = (
+    ("valid_from", parse_time),
+    ("valid_until", parse_time),
+)
 WebhookEndpoint._converters = (
+    ("failing_since", parse_time),
+    ("next_probe_at", parse_time),
     ("created_at", parse_time),
     ("updated_at", parse_time),
 )
+WebhookEndpointDisabledData._converters = (("failing_since", parse_time),)
 WebhookEndpointWithSecret._converters = (
+    ("failing_since", parse_time),
+    ("next_probe_at", parse_time),
     ("created_at", parse_time),
     ("updated_at", parse_time),
 )
+WebhookRepair._converters = (
+    ("since", parse_time),
+    ("until", parse_time),
+    ("created_at", parse_time),
+    ("completed_at", parse_time),
+)
+WebhookTest._converters = (("sent_at", parse_time),)

@@ -13,6 +13,7 @@ from .._values import NOT_GIVEN, NotGiven, either, entity_tag, path_segment
 from .bodies import MilestoneCreate, SubmissionInput
 from .enums import (
     DeliveryStatus,
+    EndpointOrdering,
     EventType,
     InvoicePaymentStatus,
     InvoiceStatus,
@@ -21,7 +22,9 @@ from .enums import (
     ProjectStatus,
     ReleaseMode,
     Scope,
+    SignatureScheme,
     WebhookEndpointStatus,
+    WebhookRepairAction,
 )
 from .models import (
     ApiKey,
@@ -33,8 +36,11 @@ from .models import (
     Milestone,
     Payment,
     Project,
+    WebhookDiagnosis,
     WebhookEndpoint,
     WebhookEndpointWithSecret,
+    WebhookRepair,
+    WebhookTest,
 )
 
 if TYPE_CHECKING:
@@ -871,6 +877,11 @@ class WebhookEndpoints:
         url: str,
         description: str | NotGiven = NOT_GIVEN,
         event_types: Sequence[EventType] | NotGiven = NOT_GIVEN,
+        signature_schemes: Sequence[SignatureScheme] | NotGiven = NOT_GIVEN,
+        headers_: Mapping[str, str] | NotGiven = NOT_GIVEN,
+        max_concurrency: int | NotGiven = NOT_GIVEN,
+        rate_limit_per_second: int | NotGiven | None = NOT_GIVEN,
+        ordering: EndpointOrdering | NotGiven = NOT_GIVEN,
         idempotency_key: str | None = None,
         headers: Mapping[str, str] | None = None,
         timeout: float | NotGiven | None = NOT_GIVEN,
@@ -886,6 +897,13 @@ class WebhookEndpoints:
         :param url: Where to send: http or https, without user name and password.
         :param event_types: The kinds of event to send. Default: `project.created`, `milestone.submitted`,
             `milestone.approved`, `payment.released`.
+        :param signature_schemes: How to sign: with `v1`, `v1a` or both. Default: `v1`. With both, a receiver is content
+            with the one it knows.
+        :param headers_: Headers of your own that every delivery carries. Up to 10. Kept encrypted; the values cannot be
+            read again.
+        :param max_concurrency: Deliveries under way to it at once, at most. Default: 16.
+        :param rate_limit_per_second: Deliveries begun in any one second, at most. Default: null, as many as there are.
+        :param ordering: In which order events arrive, from those on that happen next. Default: `none`.
         :param idempotency_key: A key of your own for this call, kept over retries. Default: a random one.
         :param headers: Further headers for this call.
         :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
@@ -900,6 +918,11 @@ class WebhookEndpoints:
                     "url": url,
                     "description": description,
                     "event_types": event_types,
+                    "signature_schemes": signature_schemes,
+                    "headers": headers_,
+                    "max_concurrency": max_concurrency,
+                    "rate_limit_per_second": rate_limit_per_second,
+                    "ordering": ordering,
                 },
                 idempotency_key=idempotency_key,
                 headers=headers,
@@ -949,6 +972,11 @@ class WebhookEndpoints:
         description: str | NotGiven | None = NOT_GIVEN,
         event_types: Sequence[EventType] | NotGiven | None = NOT_GIVEN,
         status: WebhookEndpointStatus | NotGiven = NOT_GIVEN,
+        signature_schemes: Sequence[SignatureScheme] | NotGiven = NOT_GIVEN,
+        headers_: Mapping[str, str | None] | NotGiven = NOT_GIVEN,
+        max_concurrency: int | NotGiven = NOT_GIVEN,
+        rate_limit_per_second: int | NotGiven | None = NOT_GIVEN,
+        ordering: EndpointOrdering | NotGiven = NOT_GIVEN,
         idempotency_key: str | None = None,
         if_match: int | str | None = None,
         headers: Mapping[str, str] | None = None,
@@ -965,6 +993,12 @@ class WebhookEndpoints:
         :param event_types: Null returns to the default: `project.created`, `milestone.submitted`, `milestone.approved`,
             `payment.released`.
         :param status: Only an enabled endpoint is sent to.
+        :param signature_schemes: How to sign from now on. A first `v1a` makes a key.
+        :param headers_: Merged into the headers: a string sets one, null removes it, others stay. Up to 10. Kept
+            encrypted; the values cannot be read again.
+        :param max_concurrency: Deliveries under way to it at once, at most. Default: 16.
+        :param rate_limit_per_second: Deliveries begun in any one second, at most. Default: null, as many as there are.
+        :param ordering: In which order events arrive, from those on that happen next. Default: `none`.
         :param idempotency_key: A key of your own for this call, kept over retries. Default: a random one.
         :param if_match: The `version` you read; when it is stale, PreconditionFailedError.
         :param headers: Further headers for this call.
@@ -981,6 +1015,11 @@ class WebhookEndpoints:
                     "description": description,
                     "event_types": event_types,
                     "status": status,
+                    "signature_schemes": signature_schemes,
+                    "headers": headers_,
+                    "max_concurrency": max_concurrency,
+                    "rate_limit_per_second": rate_limit_per_second,
+                    "ordering": ordering,
                 },
                 idempotency_key=idempotency_key,
                 if_match=entity_tag(if_match),
@@ -1032,6 +1071,9 @@ class WebhookEndpoints:
         created_after: datetime | str | NotGiven = NOT_GIVEN,
         created_before: datetime | str | NotGiven = NOT_GIVEN,
         status: DeliveryStatus | NotGiven = NOT_GIVEN,
+        event_type: EventType | NotGiven = NOT_GIVEN,
+        project_id: str | NotGiven = NOT_GIVEN,
+        project: str | NotGiven = NOT_GIVEN,
         headers: Mapping[str, str] | None = None,
         timeout: float | NotGiven | None = NOT_GIVEN,
         max_retries: int | None = None,
@@ -1039,7 +1081,9 @@ class WebhookEndpoints:
         """
         List the deliveries to a webhook endpoint.
 
-        What was, is being or will be sent to the endpoint, newest first.
+        What was, is being or will be sent to the endpoint, newest first. Each page takes a bounded time: where few
+        deliveries match the filters it may hold fewer than `limit`, or none, while `has_more` is true; go on with
+        `next_cursor`.
 
         Scope: `webhooks:read`.
 
@@ -1049,6 +1093,9 @@ class WebhookEndpoints:
         :param created_after: Only what was created later than this (RFC 3339).
         :param created_before: Only what was created earlier than this (RFC 3339).
         :param status: A pending delivery will be tried again; the others are over.
+        :param event_type: Only deliveries of events of this kind.
+        :param project_id: Only deliveries of events of this project.
+        :param project: The same as `project_id`.
         :param headers: Further headers for this call.
         :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
         :param max_retries: How often to try again. Default: the client's.
@@ -1065,6 +1112,8 @@ class WebhookEndpoints:
                     "created_after": created_after,
                     "created_before": created_before,
                     "status": status,
+                    "event_type": event_type,
+                    "project_id": either(project_id, project, "project_id"),
                 },
                 {"headers": headers, "timeout": timeout, "max_retries": max_retries},
             )
@@ -1085,7 +1134,7 @@ class WebhookEndpoints:
         Give a webhook endpoint a new secret.
 
         Until the overlap ends, deliveries are signed with the old secret too, so that a receiver can change over
-        without a gap.
+        without a gap. The key of `v1a` signatures is renewed along with it.
 
         Scope: `webhooks:write`.
 
@@ -1103,6 +1152,86 @@ class WebhookEndpoints:
                 body={
                     "overlap_seconds": overlap_seconds,
                 },
+                idempotency_key=idempotency_key,
+                headers=headers,
+                timeout=timeout,
+                max_retries=max_retries,
+            )
+        )
+
+    def test(
+        self,
+        webhook_endpoint_id: str,
+        /,
+        *,
+        event_type: EventType | NotGiven = NOT_GIVEN,
+        idempotency_key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> WebhookTest:
+        """
+        Send a sample to a webhook endpoint.
+
+        Sends a sample of any kind of event once, at once and signed, to an enabled or a disabled endpoint, and answers
+        with what came of it. Its body is exactly as that of a real one; the header `Tranche-Test: true` marks it, and
+        without `Tranche-Seq` it leaves no gap. It is no event: nothing is stored, retried or counted against the
+        endpoint.
+
+        Scope: `webhooks:write`.
+
+        :param event_type: The kind of event to send a sample of. Default: `payment.released`.
+        :param idempotency_key: A key of your own for this call, kept over retries. Default: a random one.
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._call(
+            Call(
+                "POST",
+                f"/v1/webhook_endpoints/{path_segment('webhook_endpoint_id', webhook_endpoint_id)}/test",
+                decode=WebhookTest._adopt,
+                body={
+                    "event_type": event_type,
+                },
+                idempotency_key=idempotency_key,
+                headers=headers,
+                timeout=timeout,
+                max_retries=max_retries,
+            )
+        )
+
+    def diagnose(
+        self,
+        webhook_endpoint_id: str,
+        /,
+        *,
+        idempotency_key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> WebhookDiagnosis:
+        """
+        Find out why a webhook endpoint does not work.
+
+        Goes the way of a delivery step by step and says where it ends: the name, its addresses and whether webhooks are
+        sent there, the connection, the certificate with its chain and expiry, and the answer to a signed ping, each
+        with its time; and what to do. The ping is a webhook `{"event":"ping","data":{}}` with the header `Tranche-Test:
+        true`. It takes at most 30 s, and changes nothing.
+
+        Scope: `webhooks:write`.
+
+        :param idempotency_key: A key of your own for this call, kept over retries. Default: a random one.
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._call(
+            Call(
+                "POST",
+                f"/v1/webhook_endpoints/{path_segment('webhook_endpoint_id', webhook_endpoint_id)}/diagnose",
+                decode=WebhookDiagnosis._adopt,
+                body={},
                 idempotency_key=idempotency_key,
                 headers=headers,
                 timeout=timeout,
@@ -1181,6 +1310,322 @@ class Deliveries:
                     "starting_after": starting_after,
                 },
                 {"headers": headers, "timeout": timeout, "max_retries": max_retries},
+            )
+        )
+
+    def list(
+        self,
+        *,
+        limit: int | NotGiven = NOT_GIVEN,
+        starting_after: str | NotGiven = NOT_GIVEN,
+        ending_before: str | NotGiven = NOT_GIVEN,
+        created_after: datetime | str | NotGiven = NOT_GIVEN,
+        created_before: datetime | str | NotGiven = NOT_GIVEN,
+        status: DeliveryStatus | NotGiven = NOT_GIVEN,
+        event_type: EventType | NotGiven = NOT_GIVEN,
+        project_id: str | NotGiven = NOT_GIVEN,
+        project: str | NotGiven = NOT_GIVEN,
+        endpoint_id: str | NotGiven = NOT_GIVEN,
+        endpoint: str | NotGiven = NOT_GIVEN,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> Page[Delivery]:
+        """
+        List deliveries.
+
+        What was, is being or will be sent to any endpoint, newest first. Each page takes a bounded time: where few
+        deliveries match the filters it may hold fewer than `limit`, or none, while `has_more` is true; go on with
+        `next_cursor`.
+
+        Scope: `webhooks:read`.
+
+        :param limit: How many to return. Default: 20.
+        :param starting_after: Return what comes after this id, that is, older ones. Not with ending_before.
+        :param ending_before: Return what comes just before this id, that is, newer ones. Not with starting_after.
+        :param created_after: Only what was created later than this (RFC 3339).
+        :param created_before: Only what was created earlier than this (RFC 3339).
+        :param status: A pending delivery will be tried again; the others are over.
+        :param event_type: Only deliveries of events of this kind.
+        :param project_id: Only deliveries of events of this project.
+        :param project: The same as `project_id`.
+        :param endpoint_id: Only deliveries to this endpoint.
+        :param endpoint: The same as `endpoint_id`.
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._read_page(
+            ListRequest(
+                "/v1/deliveries",
+                Delivery._adopt,
+                "starting_after",
+                {
+                    "limit": limit,
+                    "starting_after": starting_after,
+                    "ending_before": ending_before,
+                    "created_after": created_after,
+                    "created_before": created_before,
+                    "status": status,
+                    "event_type": event_type,
+                    "project_id": either(project_id, project, "project_id"),
+                    "endpoint_id": either(endpoint_id, endpoint, "endpoint_id"),
+                },
+                {"headers": headers, "timeout": timeout, "max_retries": max_retries},
+            )
+        )
+
+    def replay(
+        self,
+        delivery_id: str,
+        /,
+        *,
+        idempotency_key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> Delivery:
+        """
+        Send a delivery again.
+
+        From any status, at once, and as often as you ask: the same event with the same `webhook-id` and body, and the
+        schedule of attempts begins anew. While an attempt is under way it is let finish; the delivery is then sent
+        again at once unless that attempt was acknowledged.
+
+        Scope: `webhooks:write`.
+
+        :param idempotency_key: A key of your own for this call, kept over retries. Default: a random one.
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._call(
+            Call(
+                "POST",
+                f"/v1/deliveries/{path_segment('delivery_id', delivery_id)}/replay",
+                decode=Delivery._adopt,
+                body={},
+                idempotency_key=idempotency_key,
+                headers=headers,
+                timeout=timeout,
+                max_retries=max_retries,
+            )
+        )
+
+    def cancel(
+        self,
+        delivery_id: str,
+        /,
+        *,
+        idempotency_key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> Delivery:
+        """
+        Cancel a delivery.
+
+        A pending delivery is not sent any more. An attempt that is under way ends first: the delivery is then what that
+        attempt made of it, and if it failed, cancelled.
+
+        Scope: `webhooks:write`.
+
+        :param idempotency_key: A key of your own for this call, kept over retries. Default: a random one.
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._call(
+            Call(
+                "POST",
+                f"/v1/deliveries/{path_segment('delivery_id', delivery_id)}/cancel",
+                decode=Delivery._adopt,
+                body={},
+                idempotency_key=idempotency_key,
+                headers=headers,
+                timeout=timeout,
+                max_retries=max_retries,
+            )
+        )
+
+
+class WebhookRepairs:
+    """The methods of `client.webhook_repairs`."""
+
+    def __init__(self, client: Tranche) -> None:
+        self._client = client
+
+    def list(
+        self,
+        *,
+        limit: int | NotGiven = NOT_GIVEN,
+        starting_after: str | NotGiven = NOT_GIVEN,
+        ending_before: str | NotGiven = NOT_GIVEN,
+        created_after: datetime | str | NotGiven = NOT_GIVEN,
+        created_before: datetime | str | NotGiven = NOT_GIVEN,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> Page[WebhookRepair]:
+        """
+        List repairs.
+
+        What was asked for in bulk, dry runs included, newest first.
+
+        Scope: `webhooks:read`.
+
+        :param limit: How many to return. Default: 20.
+        :param starting_after: Return what comes after this id, that is, older ones. Not with ending_before.
+        :param ending_before: Return what comes just before this id, that is, newer ones. Not with starting_after.
+        :param created_after: Only what was created later than this (RFC 3339).
+        :param created_before: Only what was created earlier than this (RFC 3339).
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._read_page(
+            ListRequest(
+                "/v1/webhook_repairs",
+                WebhookRepair._adopt,
+                "starting_after",
+                {
+                    "limit": limit,
+                    "starting_after": starting_after,
+                    "ending_before": ending_before,
+                    "created_after": created_after,
+                    "created_before": created_before,
+                },
+                {"headers": headers, "timeout": timeout, "max_retries": max_retries},
+            )
+        )
+
+    def create(
+        self,
+        *,
+        action: WebhookRepairAction,
+        endpoint_id: str | NotGiven = NOT_GIVEN,
+        event_types: Sequence[EventType] | NotGiven = NOT_GIVEN,
+        statuses: Sequence[DeliveryStatus] | NotGiven = NOT_GIVEN,
+        project_id: str | NotGiven = NOT_GIVEN,
+        since: datetime | str | NotGiven = NOT_GIVEN,
+        until: datetime | str | NotGiven = NOT_GIVEN,
+        dry_run: bool | NotGiven = NOT_GIVEN,
+        idempotency_key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> WebhookRepair:
+        """
+        Replay, recover or cancel in bulk.
+
+        Is accepted at once and carried out step by step, oldest first, behind what is sent for the first time; a
+        restart does not lose it. It looks at what there was when it was asked for. With `dry_run` the answer says in
+        `matched` how many there are; when there are so many that counting takes more than a second, it is `pending` and
+        goes on counting.
+
+        Scope: `webhooks:write`.
+
+        :param action: `replay`: Sends matching deliveries again. `recover`: Sends an endpoint every event since a time
+            that it has not acknowledged, those it was never sent included. `cancel`: Ends what is still to be sent.
+        :param endpoint_id: Only this endpoint. Required with `recover`; left out otherwise: every enabled endpoint.
+        :param event_types: Only these kinds. With `recover` at most those that the endpoint is sent. Default: every
+            kind.
+        :param statuses: With `replay` only: deliveries in one of these. With `pending`, what waits for its next attempt
+            is sent at once. Default: `failed`.
+        :param project_id: Only events of this project.
+        :param since: Only events of this moment and later (RFC 3339). Required with `recover`.
+        :param until: Only events before this moment (RFC 3339).
+        :param dry_run: Say how many it would be, and change nothing. Default: false.
+        :param idempotency_key: A key of your own for this call, kept over retries. Default: a random one.
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._call(
+            Call(
+                "POST",
+                "/v1/webhook_repairs",
+                decode=WebhookRepair._adopt,
+                body={
+                    "action": action,
+                    "endpoint_id": endpoint_id,
+                    "event_types": event_types,
+                    "statuses": statuses,
+                    "project_id": project_id,
+                    "since": since,
+                    "until": until,
+                    "dry_run": dry_run,
+                },
+                idempotency_key=idempotency_key,
+                headers=headers,
+                timeout=timeout,
+                max_retries=max_retries,
+            )
+        )
+
+    def retrieve(
+        self,
+        webhook_repair_id: str,
+        /,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> WebhookRepair:
+        """
+        Read a repair.
+
+        `matched` and `changed` grow while it is carried out.
+
+        Scope: `webhooks:read`.
+
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._call(
+            Call(
+                "GET",
+                f"/v1/webhook_repairs/{path_segment('webhook_repair_id', webhook_repair_id)}",
+                decode=WebhookRepair._adopt,
+                headers=headers,
+                timeout=timeout,
+                max_retries=max_retries,
+            )
+        )
+
+    def stop(
+        self,
+        webhook_repair_id: str,
+        /,
+        *,
+        idempotency_key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> WebhookRepair:
+        """
+        Stop a repair.
+
+        It takes no further step. What it has made due stays due; cancel it if it is not to be sent.
+
+        Scope: `webhooks:write`.
+
+        :param idempotency_key: A key of your own for this call, kept over retries. Default: a random one.
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._call(
+            Call(
+                "POST",
+                f"/v1/webhook_repairs/{path_segment('webhook_repair_id', webhook_repair_id)}/stop",
+                decode=WebhookRepair._adopt,
+                body={},
+                idempotency_key=idempotency_key,
+                headers=headers,
+                timeout=timeout,
+                max_retries=max_retries,
             )
         )
 
@@ -1390,4 +1835,5 @@ class Resources:
         self.events = Events(client)
         self.webhook_endpoints = WebhookEndpoints(client)
         self.deliveries = Deliveries(client)
+        self.webhook_repairs = WebhookRepairs(client)
         self.api_keys = ApiKeys(client)

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, Union
 
 from .._webhook_envelope import UnknownWebhook, WebhookEnvelope
-from .models import InvoiceIssuedData, MilestoneEventData, PaymentReleasedData, ProjectEventData
+from .models import (
+    InvoiceIssuedData,
+    MilestoneEventData,
+    PaymentReleasedData,
+    ProjectEventData,
+    WebhookEndpointDisabledData,
+)
 
 __all__ = [
     "InvoiceIssuedWebhook",
@@ -19,6 +25,7 @@ __all__ = [
     "PaymentReleasedWebhook",
     "ProjectArchivedWebhook",
     "ProjectCreatedWebhook",
+    "WebhookEndpointDisabledWebhook",
     "WebhookEvent",
 ]
 
@@ -104,6 +111,17 @@ class ProjectArchivedWebhook(WebhookEnvelope):
     """The payload of the events of a project."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class WebhookEndpointDisabledWebhook(WebhookEnvelope):
+    """
+    The body of a webhook: A webhook endpoint was disabled, because it had failed for days or said that it is gone.
+    """
+
+    event: Literal["webhook_endpoint.disabled"]
+    data: WebhookEndpointDisabledData
+    """The payload of `webhook_endpoint.disabled`."""
+
+
 # How the payloads are read.
 ProjectCreatedWebhook._converters = (("data", ProjectEventData._adopt),)
 MilestoneSubmittedWebhook._converters = (("data", MilestoneEventData._adopt),)
@@ -114,6 +132,7 @@ MilestoneChangesRequestedWebhook._converters = (("data", MilestoneEventData._ado
 MilestoneCancelledWebhook._converters = (("data", MilestoneEventData._adopt),)
 InvoiceIssuedWebhook._converters = (("data", InvoiceIssuedData._adopt),)
 ProjectArchivedWebhook._converters = (("data", ProjectEventData._adopt),)
+WebhookEndpointDisabledWebhook._converters = (("data", WebhookEndpointDisabledData._adopt),)
 
 WebhookEvent: TypeAlias = Union[
     ProjectCreatedWebhook,
@@ -125,6 +144,7 @@ WebhookEvent: TypeAlias = Union[
     MilestoneCancelledWebhook,
     InvoiceIssuedWebhook,
     ProjectArchivedWebhook,
+    WebhookEndpointDisabledWebhook,
     UnknownWebhook,
 ]
 """What a webhook tells. Tell the kinds apart with `match` or `isinstance`; a kind that is newer than this client is an UnknownWebhook."""
@@ -139,4 +159,5 @@ WEBHOOK_CLASSES: dict[str, type[WebhookEnvelope]] = {
     "milestone.cancelled": MilestoneCancelledWebhook,
     "invoice.issued": InvoiceIssuedWebhook,
     "project.archived": ProjectArchivedWebhook,
+    "webhook_endpoint.disabled": WebhookEndpointDisabledWebhook,
 }
