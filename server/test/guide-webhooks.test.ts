@@ -64,7 +64,7 @@ async function run(language: Language, code: string, variables: Record<string, s
     cwd: directory,
     // A group of its own: `go run` starts the program that it has built as a child.
     detached: true,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, GOFLAGS: '-mod=mod', GOTOOLCHAIN: 'local', PYTHONUNBUFFERED: '1', ...variables },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, GOFLAGS: '-mod=mod', GOTOOLCHAIN: 'local', ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   onTestFinished(() => {

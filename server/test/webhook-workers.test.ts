@@ -32,6 +32,19 @@ onEachDatabase('webhook workers', (database) => {
       expect(worker.status().inFlight).toBeGreaterThanOrEqual(1);
     });
 
+    test('an endpoint with a rate cap is sent as much as the cap allows, without anybody ringing', async () => {
+      const workspace = await addWorkspace(database());
+      const receiver = await openReceiver();
+      await addEndpoint(database(), workspace, { url: receiver.url, rateLimitPerSecond: 20 });
+      await addEvents(database(), workspace, Array(40).fill('project.created'));
+      const worker = await startWorker(database());
+      const startedAt = performance.now();
+      // At one look a second it would take forty.
+      await until(() => receiver.received.length === 40);
+      expect(performance.now() - startedAt).toBeGreaterThan(1_500);
+      await worker.idle();
+    });
+
     test('two workers on one database deliver each event once', async () => {
       const workspace = await addWorkspace(database());
       const receivers = [await openReceiver(), await openReceiver()];
@@ -224,13 +237,15 @@ onEachDatabase('webhook workers', (database) => {
         };
       };
       const workers = [await startWorker(database(), { send }), await startWorker(database(), { send })];
-      await Promise.all(workers.map((worker) => worker.idle()));
+      // A worker is idle while the other has the only delivery that may be sent, so the deliveries are waited for.
+      await until(async () => (await deliveriesOf(database(), id)).filter(({ status }) => status === 'succeeded').length === 6);
       expect(sent.filter((seq) => seq % 2 === 0)).toEqual([2, 4, 6, 8, 10, 12]);
       expect(sent.filter((seq) => seq % 2 === 1)).toEqual([1]);
       for (let retry = 0; retry < 10; retry++) {
         for (const worker of workers) worker.advance(29 * 3_600_000);
-        await Promise.all(workers.map((worker) => worker.idle()));
+        await until(async () => ((await deliveriesOf(database(), id))[0]?.attempts ?? 0) >= Math.min(retry + 2, 10));
       }
+      await until(async () => (await deliveriesOf(database(), id)).every(({ status }) => status !== 'pending'));
       expect(sent.filter((seq) => seq % 2 === 1)).toEqual([...Array(10).fill(1), 3, 5, 7, 9, 11]);
       expect(overlaps).toBe(0);
       expect((await deliveriesOf(database(), id)).map(({ status }) => status)).toEqual(['failed', ...Array(11).fill('succeeded')]);

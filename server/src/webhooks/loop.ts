@@ -11,8 +11,8 @@ const MAX_DOUBLINGS = 4;
 export interface LoopOptions {
   /** For the log. */
   readonly name: string;
-  /** Returns whether to go on at once. */
-  readonly pass: () => Promise<boolean>;
+  /** Returns whether to go on at once; or, where something will be to do by then though nobody rings, after how many milliseconds. */
+  readonly pass: () => Promise<boolean | number>;
   /** Whether all that earlier passes began has ended. Only a pass that begins so can tell that there is nothing to do. */
   readonly isQuiet?: () => boolean;
   /** Between two passes, so that what comes in quick succession is handled together. */
@@ -50,16 +50,16 @@ export function createLoop({ name, pass, isQuiet = () => true, pauseMs, pollMs, 
   let lastError: string | null = null;
   let failures = 0;
 
-  async function once(): Promise<boolean> {
+  async function once(): Promise<boolean | number> {
     const waiting = isQuiet() ? waiters : [];
     if (waiting.length > 0) waiters = [];
     try {
-      const isBusy = await pass();
+      const next = await pass();
       lastRunAt = now();
       lastError = null;
       failures = 0;
-      if (!isBusy) for (const waiter of waiting.splice(0)) waiter.resolve();
-      return isBusy;
+      if (next === false) for (const waiter of waiting.splice(0)) waiter.resolve();
+      return next;
     } catch (error) {
       lastError = error instanceof Error ? error.message : String(error);
       log.error({ err: error, loop: name }, 'webhook worker failed and goes on after a pause');
@@ -75,9 +75,9 @@ export function createLoop({ name, pass, isQuiet = () => true, pauseMs, pollMs, 
   return {
     async run() {
       while (!signal.aborted) {
-        const isBusy = await once();
+        const next = await once();
         await pause(pauseMs);
-        if (!isBusy) await bell.wait(pollMs);
+        if (next !== true) await bell.wait(next === false ? pollMs : Math.min(next, pollMs));
       }
       for (const waiter of waiters.splice(0)) waiter.reject(new Error('The delivery worker was stopped.'));
     },

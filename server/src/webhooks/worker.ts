@@ -74,7 +74,7 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWo
   const deliver = createDeliver(options);
   const onRoom = (): void => claiming.ring();
   const inFlight = createInFlight({ database, deliver, disableEndpoint, now, random, log, pauseMs: errorPauseMs, onRoom });
-  const loop = (name: string, pass: () => Promise<boolean>, pauseMs: number, restMs: number, isQuiet = () => true): Loop =>
+  const loop = (name: string, pass: () => Promise<boolean | number>, pauseMs: number, restMs: number, isQuiet = () => true): Loop =>
     createLoop({ name, pass, isQuiet, pauseMs, pollMs: restMs, errorPauseMs, now, log, signal: stopping.signal });
 
   let lookedAtAllAt = uptimeMs();
