@@ -12,6 +12,8 @@ export const KEYS_CHANNEL = 'keys';
 /** A payload may have 8,000 bytes; past this many ids it is left empty, which means "look at all". */
 const MAX_NAMED_WORKSPACES = 200;
 const RETRY_PAUSE_MS = 250;
+/** Between two announcements. The first after a rest goes at once; under load those of many commits go together. */
+const GAP_MS = 5;
 /** In a row; then it waits for the next commit to try again, and others notice by themselves meanwhile. */
 const MAX_FAILURES = 20;
 
@@ -31,6 +33,7 @@ export function createAnnouncer(database: Database, onError: (error: unknown) =>
         if (workspaces.length > 0)
           await database.notify(EVENTS_CHANNEL, workspaces.length > MAX_NAMED_WORKSPACES ? '' : workspaces.join(','));
         failures = 0;
+        await pause(GAP_MS);
       } catch (error) {
         // Told again after a pause, together with what has come since.
         for (const workspaceId of workspaces) told.add(workspaceId);
