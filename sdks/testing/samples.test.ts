@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CodeSample } from '../../scripts/code-samples/samples.ts';
-import { type Document, operationsOf } from '../../scripts/sdk-operations.ts';
+import { type Document, operationsOf, streamsOf } from '../../scripts/sdk-operations.ts';
 import { openTestEnvironment, type TestEnvironment } from './environment.ts';
 import { findGo, findPython } from './toolchains.ts';
 
@@ -18,7 +18,7 @@ const run = promisify(execFile);
 const pathOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const samples = JSON.parse(readFileSync(pathOf('../../server/src/http/code-samples.json'), 'utf8')) as Record<string, CodeSample[]>;
 const document = JSON.parse(readFileSync(pathOf('../../openapi.json'), 'utf8')) as Document;
-const operations = operationsOf(document);
+const operations = [...operationsOf(document), ...streamsOf(document)];
 const operationIds = operations.map(({ operationId }) => operationId);
 
 const RUN_TIMEOUT_MS = 180_000;
@@ -196,12 +196,18 @@ ${calls}}
   return outcomes(go, ['run', '.'], folder);
 }
 
-test('every operation has a sample in each language, and the document that is served holds them', () => {
-  for (const { operationId, path, method } of operations) {
-    expect(samples[operationId]?.map(({ lang }) => lang)).toEqual(['TypeScript', 'Python', 'Go']);
-    expect(document.paths[path]?.[method.toLowerCase() as 'get']).toHaveProperty('x-codeSamples', samples[operationId]);
+test('every operation of the document under /v1 has a sample in each language, and the document that is served holds them', () => {
+  const served = Object.entries(document.paths).flatMap(([path, item]) => (path.startsWith('/v1/') ? Object.values(item) : []));
+  expect(served.length).toBeGreaterThan(0);
+  for (const operation of served) {
+    const { operationId } = operation;
+    expect(
+      samples[operationId]?.map(({ lang }) => lang),
+      operationId,
+    ).toEqual(['TypeScript', 'Python', 'Go']);
+    expect(operation, operationId).toHaveProperty('x-codeSamples', samples[operationId]);
   }
-  expect(Object.keys(samples).toSorted()).toEqual(operationIds.toSorted());
+  expect(Object.keys(samples).toSorted()).toEqual(served.map(({ operationId }) => operationId).toSorted());
 });
 
 const [python, go] = [findPython(), findGo()];

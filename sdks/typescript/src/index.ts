@@ -13,6 +13,7 @@ export {
   type WebhookRefusal,
   WebhookVerificationError,
 } from './errors.ts';
+export { EventStream } from './event-stream.ts';
 export { GapDetector, type GapDetectorOptions, type Numbered, type Observation } from './gap-detector.ts';
 export * from './generated/errors.ts';
 export type * from './generated/resources.ts';
