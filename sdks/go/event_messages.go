@@ -14,7 +14,7 @@ import (
 
 const (
 	// maxMessageBytes is more than any message of this service: what has no end must not fill the memory.
-	maxMessageBytes = 4 << 20
+	maxMessageBytes = 1 << 20
 	// messageReadBytes is how much is read at once, where there is as much.
 	messageReadBytes = 16 << 10
 	// maxEmptyReads is how often a source may give nothing and no error.

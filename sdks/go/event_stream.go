@@ -53,7 +53,8 @@ func (params *EventStreamParams) query() url.Values {
 // connection that breaks, ends or falls silent is followed by another, which goes on where it stood; so are
 // the answers that other calls repeat too. After as many failures in a row as [WithMaxRetries] allows, with
 // no event and no other sign of life between them, the error is the last of them. A key that may not read
-// events and parameters that are wrong are errors at once, and so is [ErrTooManyStreams].
+// events, parameters that are wrong and a message that is no event are errors at once, and so is
+// [ErrTooManyStreams].
 //
 // [WithTimeout] bounds how long a connection may take to begin, never how long a stream lasts.
 //
@@ -92,7 +93,7 @@ type eventStream struct {
 	placed bool
 	// retry is how long the service asks to wait before coming back.
 	retry time.Duration
-	// progress says that the connection brought something: an event, a place further on or a sign of life.
+	// progress says that the connection brought something: an event, a place or a sign of life.
 	progress bool
 }
 
@@ -108,7 +109,8 @@ func (s *eventStream) run(ctx context.Context) error {
 			failures = 1
 		}
 		pause, again := s.pause(ctx, s.prepared, response, failure, failures)
-		if !again || errors.Is(failure, ErrTooManyStreams) {
+		// A message that cannot be read would come again as it is.
+		if !again || errors.Is(failure, ErrTooManyStreams) || errors.Is(failure, errMessageUnreadable) || errors.Is(failure, errMessageTooLong) {
 			return s.prepared.explain(ctx, failure, failures)
 		}
 		pause = max(pause, s.retry+time.Duration(s.clock.random()*float64(spread)))
@@ -198,6 +200,7 @@ func (s *eventStream) read(ctx context.Context, messages *messageReader) error {
 		}
 		s.progress = s.progress || messages.heard
 		if err == nil {
+			s.progress = true
 			err = s.take(ctx, one)
 		}
 		if err == io.EOF {
@@ -212,6 +215,9 @@ func (s *eventStream) read(ctx context.Context, messages *messageReader) error {
 // errStreamEnded says that the service ended the stream, as it does when it stops.
 var errStreamEnded = errors.New("the service ended the stream")
 
+// errMessageUnreadable says that a whole message is no event.
+var errMessageUnreadable = errors.New("a message of the stream is no event")
+
 // take hands on the event of a message, unless it was handed on before, and moves the place.
 func (s *eventStream) take(ctx context.Context, one message) error {
 	if len(one.data) == 0 {
@@ -222,10 +228,10 @@ func (s *eventStream) take(ctx context.Context, one message) error {
 	}
 	event := &Event{}
 	if err := json.Unmarshal(one.data, event); err != nil {
-		return &unreadable{err}
+		return fmt.Errorf("%w: %w", errMessageUnreadable, err)
 	}
 	if event.Seq <= 0 {
-		return &unreadable{errors.New("it is an event without a number")}
+		return fmt.Errorf("%w: it has no number", errMessageUnreadable)
 	}
 	if s.placed && event.Seq <= s.place {
 		return nil
@@ -243,7 +249,7 @@ func (s *eventStream) take(ctx context.Context, one message) error {
 
 func (s *eventStream) moveTo(place int64) {
 	if !s.placed || place > s.place {
-		s.place, s.placed, s.progress = place, true, true
+		s.place, s.placed = place, true
 	}
 }
 

@@ -102,7 +102,7 @@ func TestAStreamEndsAfterTooManyFailuresInARowAndOnlyThen(t *testing.T) {
 		// A place is progress, and so are signs of life, though no event has come.
 		streamed("retry: 10\nid: 4\n\n"), status(503, `{"code":"overloaded"}`, "Retry-After", "4"),
 		streamed("id: 4\n\n: still here\n\n"), status(200, "<html>", "Content-Type", "text/html"),
-		cut(eventText(5)), status(429, `{"code":"rate_limited"}`, "Retry-After", "9"), streamed("data: {\n\n"+eventText(6)), broken(io.EOF))
+		cut(eventText(5)), status(429, `{"code":"rate_limited"}`, "Retry-After", "9"), broken(io.EOF), broken(io.EOF))
 	seqs, err := seqsOf(context.Background(), seen.Client, nil, 9)
 	var failure *ConnectionError
 	if !slices.Equal(seqs, []int64{5}) || !errors.As(err, &failure) || failure.Attempts != 3 || len(seen.requests) != 7 {
@@ -128,6 +128,21 @@ func TestAStreamEndsAtOnceWhereComingBackWouldNotHelp(t *testing.T) {
 		}
 		if len(seen.requests) != 2 || response.StatusCode != code {
 			t.Errorf("%d: %d requests, %+v", code, len(seen.requests), response)
+		}
+	}
+}
+
+func TestAMessageThatIsNoEventIsAnErrorAndIsNotAskedForAgain(t *testing.T) {
+	for text, wanted := range map[string]error{
+		"data: {\n\n":                  errMessageUnreadable,
+		"data: null\n\n":               errMessageUnreadable,
+		"data: {\"id\":\"evt_1\"}\n\n": errMessageUnreadable,
+		"data: " + strings.Repeat("x", 2*maxMessageBytes) + "\n\n": errMessageTooLong,
+	} {
+		seen := record(t, streamed(eventText(1)+text+eventText(2)))
+		seqs, err := seqsOf(context.Background(), seen.Client, nil, 9)
+		if !slices.Equal(seqs, []int64{1}) || !errors.Is(err, wanted) || len(seen.requests) != 1 {
+			t.Errorf("%.20q: %v %v", text, seqs, err)
 		}
 	}
 }
@@ -235,7 +250,7 @@ func TestASilentConnectionIsFollowedByAnother(t *testing.T) {
 
 func TestSilenceForTooLongInARowIsATimeout(t *testing.T) {
 	client, _ := streaming(t, func(_ int, request *http.Request, send func(string)) {
-		send("id: 1\n\n")
+		send("")
 		<-request.Context().Done()
 	})
 	client.core.longestSilence = 50 * time.Millisecond
