@@ -61,6 +61,18 @@ test('a route, a query parameter, an error, an event and a value that are added 
   expect(files['sdks/go/webhooks.gen.go']).toContain('\tcase EventTypePaymentHeld:\n\t\treturn &PaymentHeldWebhook{}\n');
 });
 
+test('the one stream of the API takes what the hand-written Stream of the client sends', () => {
+  const { paths } = JSON.parse(text) as Document;
+  const streams = Object.entries(paths).flatMap(([path, { get }]) =>
+    get?.responses['200']?.content?.['text/event-stream'] === undefined ? [] : [{ path, get }],
+  );
+  const names = streams.flatMap(({ get }) => (get.parameters ?? []).filter((one) => one.in === 'query').map(({ name }) => name));
+  const written = readFileSync(new URL('sdks/go/event_stream.go', root), 'utf8');
+  expect(streams.map(({ path }) => path)).toEqual(['/v1/events/stream']);
+  expect(names).toEqual(['after_seq', 'event_types']);
+  for (const part of ['/v1/events/stream', ...names]) expect(written).toContain(`"${part}"`);
+});
+
 test('a form that the generator does not know stops it instead of losing a field', () => {
   expect(() => generated(({ Project }) => assign(Project?.properties, { odd: { type: ['string', 'integer'] } }))).toThrow(/Project_odd/);
   expect(() => generated(({ Project }) => assign(Project?.properties, { odd: { not: {} } }))).toThrow(/does not know/);

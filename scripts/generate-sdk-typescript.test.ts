@@ -76,13 +76,32 @@ describe('what is added to the document is in the client', () => {
   });
 });
 
-test('what answers with a stream is no method, and a fixed value may be a number or a truth value', () => {
+test('what answers with a stream is gone through, sends what the list beside it holds, and is left by its sample', () => {
   const stream = { '200': { description: 'A stream.', content: { 'text/event-stream': { schema: { type: 'string' } } } } };
-  document.paths['/v1/events/stream'] = { get: { operationId: 'streamEvents', summary: 'Follow', responses: stream } };
+  const parameters = [
+    { in: 'query', name: 'after', schema: { type: 'integer' } },
+    { in: 'query', name: 'kinds', schema: { type: 'string' } },
+  ];
+  document.paths['/v1/invoices/feed'] = { get: { operationId: 'feedInvoices', summary: 'Follow', parameters, responses: stream } };
+  expect(operationsOf(document as Document).map(({ operationId }) => operationId)).not.toContain('feedInvoices');
+  expect(file('resources')).toContain('feed(query: FeedInvoicesQuery = {}, options: CallOptions = {}): EventStream<Invoice> {');
+  expect(file('types')).toContain('  readonly kinds?: string | readonly string[] | undefined;\n');
+  const samples = codeSamples(document as Document).feedInvoices?.map(({ source }) => source) ?? [];
+  expect(samples[0]).toContain('for await (const invoice of tranche.invoices.feed({ after: 0 })) {');
+  expect(samples[1]).toContain('for invoice in client.invoices.feed(after=0):');
+  expect(samples[2]).toContain('client.Invoices.Feed(ctx, &tranche.InvoiceFeedParams{After: tranche.Int64(0)})');
+  for (const sample of samples) expect(sample).toMatch(/^\s+break\b/m);
+});
+
+test('a stream without a list beside it is refused: nothing would say what it sends', () => {
+  const stream = { '200': { description: 'A stream.', content: { 'text/event-stream': { schema: { type: 'string' } } } } };
+  document.paths['/v1/ticks/stream'] = { get: { operationId: 'streamTicks', summary: 'Follow', responses: stream } };
+  expect(() => file('resources')).toThrow('/v1/ticks/stream');
+});
+
+test('a fixed value may be a number or a truth value', () => {
   document.components.schemas.Project.properties.fixed = { const: true };
   document.components.schemas.Project.properties.level = { enum: [1, 2, null] };
-  expect(file('resources')).not.toContain('stream');
-  expect(codeSamples(document as Document)).not.toHaveProperty('streamEvents');
   expect(file('types')).toContain('fixed?: true | undefined;');
   expect(file('types')).toContain('level?: 1 | 2 | null | undefined;');
 });

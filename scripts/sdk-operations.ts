@@ -68,8 +68,8 @@ export interface SdkOperation {
   readonly pathParameters: readonly { readonly name: string; readonly description: string | undefined; readonly example: unknown }[];
   readonly query: readonly QueryParameter[];
   readonly body: { readonly schema: string; readonly required: boolean; readonly example: unknown } | null;
-  /** The name of the schema that comes back; of one item where it is a list; null for nothing. */
-  readonly result: { readonly kind: 'list' | 'object'; readonly schema: string } | null;
+  /** The name of the schema that comes back; of one item where it is a list or a stream; null for nothing. */
+  readonly result: { readonly kind: 'list' | 'object' | 'stream'; readonly schema: string } | null;
   /** Both without a full stop at the end of the first. */
   readonly summary: string;
   readonly description: string | undefined;
@@ -89,22 +89,26 @@ export const pascal = (snake: string): string => {
 
 const singular = (plural: string): string => plural.replace(/ies$/, 'y').replace(/s$/, '');
 
-/** Those of `/v1` that answer once: what is answered as a stream of events is not a call. */
-export function operationsOf(document: Document): SdkOperation[] {
+/** Those of `/v1` that answer once; what answers with a stream of events is not a call, and is in `streamsOf`. */
+export const operationsOf = (document: Document): SdkOperation[] => allOf(document).filter(({ result }) => result?.kind !== 'stream');
+
+/** Those of `/v1` that answer with events as they happen. */
+export const streamsOf = (document: Document): SdkOperation[] => allOf(document).filter(({ result }) => result?.kind === 'stream');
+
+function allOf(document: Document): SdkOperation[] {
   const all: SdkOperation[] = [];
   for (const [path, item] of Object.entries(document.paths)) {
     for (const method of methods) {
       const operation = item[method];
-      if (operation !== undefined && path.startsWith('/v1/') && isCall(operation)) all.push(operationOf(document, path, method, operation));
+      if (operation !== undefined && path.startsWith('/v1/')) all.push(operationOf(document, path, method, operation));
     }
   }
   return all;
 }
 
-function isCall({ responses }: Operation): boolean {
-  const types = Object.entries(responses).flatMap(([status, { content = {} }]) => (status.startsWith('2') ? Object.keys(content) : []));
-  return types.length === 0 || types.includes('application/json');
-}
+const contentOf = ({ responses }: Operation): Content => Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1] ?? {};
+
+const isStream = (operation: Operation): boolean => contentOf(operation).content?.['text/event-stream'] !== undefined;
 
 function operationOf(document: Document, path: string, method: Method, operation: Operation): SdkOperation {
   const parameters = operation.parameters ?? [];
@@ -128,7 +132,7 @@ function operationOf(document: Document, path: string, method: Method, operation
       body === undefined
         ? null
         : { schema: nameOfRef(body.schema.$ref as string), required: operation.requestBody?.required === true, example: body.example },
-    result: resultOf(document, operation),
+    result: isStream(operation) ? streamOf(document, path) : resultOf(document, operation),
     summary: operation.summary,
     description: operation.description,
   };
@@ -141,6 +145,7 @@ function methodName(document: Document, path: string, method: Method, operation:
   const verb = method === 'delete' ? ((/^[a-z]+/.exec(operation.operationId) as RegExpExecArray)[0] as string) : verbs[method];
   if (last === undefined) return method === 'get' ? 'list' : verb;
   if (last.startsWith('{')) return verb;
+  if (isStream(operation)) return last;
   const listing = document.paths[path]?.get;
   const isCollection = listing !== undefined && resultOf(document, listing)?.kind === 'list';
   if (!isCollection) return method === 'get' ? `retrieve_${last}` : last;
@@ -149,9 +154,16 @@ function methodName(document: Document, path: string, method: Method, operation:
 
 const verbs = { get: 'retrieve', post: 'create', patch: 'update', put: 'replace' } as const;
 
-function resultOf(document: Document, { responses }: Operation): SdkOperation['result'] {
-  const success = Object.entries(responses).find(([status]) => status.startsWith('2'));
-  const schema = success?.[1].content?.['application/json']?.schema;
+/** A stream sends what the list beside it holds. */
+function streamOf(document: Document, path: string): SdkOperation['result'] {
+  const listing = document.paths[path.slice(0, path.lastIndexOf('/'))]?.get;
+  const result = listing === undefined ? null : resultOf(document, listing);
+  if (result?.kind !== 'list') throw new Error(`there is no list beside the stream ${path} that says what it sends`);
+  return { kind: 'stream', schema: result.schema };
+}
+
+function resultOf(document: Document, operation: Operation): SdkOperation['result'] {
+  const schema = contentOf(operation).content?.['application/json']?.schema;
   if (schema?.$ref === undefined) return null;
   const name = nameOfRef(schema.$ref);
   const { properties } = document.components.schemas[name] as Schema;

@@ -3,8 +3,8 @@
 
 import { exported, unexported } from '../generate-go-text.ts';
 import { paramsName } from '../generate-go-types.ts';
-import { nameOfRef, type Schema } from '../sdk-operations.ts';
-import { isObject, type Json, resolve, type Sample } from './sample.ts';
+import { nameOfRef, type Schema, type SdkOperation } from '../sdk-operations.ts';
+import { beginning, isObject, type Json, resolve, type Sample, STREAM_GOES_ON } from './sample.ts';
 
 type Schemas = Readonly<Record<string, Schema>>;
 
@@ -12,7 +12,8 @@ export function goSample({ operation, ids, body, result, shown }: Sample, schema
   const method = `client.${exported(operation.resource)}.${exported(operation.name)}`;
   const given = ['ctx', ...ids.map((id) => JSON.stringify(id))];
   if (operation.body !== null) given.push(body === null ? 'nil' : `&${structOf(operation.body.schema, body, '', schemas)}`);
-  else if (operation.query.length > 0) given.push('nil');
+  else if (operation.query.length > 0 && operation.result?.kind !== 'stream') given.push('nil');
+  if (operation.result?.kind === 'stream') given.push(`&tranche.${streamParams(operation)}{${fromOf(operation)}}`);
   const call = `${method}(${given.join(', ')})`;
   const lines = ['client := tranche.NewClient(os.Getenv("TRANCHE_API_KEY"))', ''];
   const refuse = (indent: string): string[] => [`${indent}if err != nil {`, `${indent}\treturn err`, `${indent}}`];
@@ -20,9 +21,25 @@ export function goSample({ operation, ids, body, result, shown }: Sample, schema
   if (name === null) lines.push(`err := ${call}`, ...refuse(''));
   else if (operation.result?.kind === 'list')
     lines.push(`for ${name}, err := range ${call} {`, ...refuse('\t'), `\tfmt.Println(${name}.${exported(shown)})`, '}');
+  else if (operation.result?.kind === 'stream')
+    lines.push(
+      `for ${name}, err := range ${call} {`,
+      ...refuse('\t'),
+      `\tfmt.Println(${name}.${exported(shown)})`,
+      `\tbreak // ${STREAM_GOES_ON}`,
+      '}',
+    );
   else lines.push(`${name}, err := ${call}`, ...refuse(''), `fmt.Println(${name}.${exported(shown)})`);
   return `${lines.join('\n')}\n`;
 }
+
+/** What is asked of a stream: `EventStreamParams`. */
+const streamParams = ({ result, name }: SdkOperation): string => `${result?.schema}${exported(name)}Params`;
+
+const fromOf = (operation: SdkOperation): string =>
+  beginning(operation)
+    .map(([name, value]) => `${exported(name)}: tranche.Int64(${value})`)
+    .join(', ');
 
 function structOf(name: string, value: { readonly [key: string]: Json }, indent: string, schemas: Schemas): string {
   const { properties = {}, required = [] } = schemas[name] as Schema;

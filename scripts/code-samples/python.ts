@@ -2,12 +2,17 @@
 // Pure.
 
 import { pythonName } from '../generate-python/python.ts';
-import { isObject, type Json, type Sample } from './sample.ts';
+import { beginning, isObject, type Json, type Sample, STREAM_GOES_ON } from './sample.ts';
 
 const LINE_WIDTH = 88;
 
 export function pythonSample({ operation, ids, body, result, shown }: Sample): string {
   const method = `client.${operation.resource}.${operation.name}`;
+  if (operation.result?.kind === 'stream') {
+    const from = beginning(operation).map(([name, value]) => `${pythonName(name)}=${value}`);
+    const loop = [`for ${result} in ${method}(${from.join(', ')}):`, `    print(${result}.${pythonName(shown)})`];
+    return `${['import tranche', '', 'client = tranche.Tranche()', '', ...loop, `    break  # ${STREAM_GOES_ON}`].join('\n')}\n`;
+  }
   const named = Object.entries(body ?? {}).map(([name, value]) => `${pythonName(name)}=${literal(value, '    ')}`);
   const given = [...ids.map((id) => JSON.stringify(id)), ...named];
   const short = `${method}(${given.join(', ')})`;

@@ -31,6 +31,13 @@ export function sampleOf(operation: SdkOperation, schemas: Readonly<Record<strin
   };
 }
 
+/** What a sample says where it leaves a stream: without that it would never end. */
+export const STREAM_GOES_ON = 'It goes on for as long as you stay.';
+
+/** Where the sample of a stream begins: at the first of all that there is, so that something comes at once. */
+export const beginning = ({ query }: SdkOperation): [name: string, value: number][] =>
+  query.filter(({ schema }) => schema.type === 'integer').map(({ name }) => [name, 0]);
+
 const snake = (name: string): string => name.replace(/(?<=[a-z])[A-Z]/g, '_$&').toLowerCase();
 
 export const isObject = (value: Json): value is { readonly [key: string]: Json } =>

@@ -1,7 +1,7 @@
 // The samples of every operation, in the three languages that have a client. `npm run generate` writes them for the reference to show.
 // Pure.
 
-import { type Document, operationsOf } from '../sdk-operations.ts';
+import { type Document, operationsOf, streamsOf } from '../sdk-operations.ts';
 import { goSample } from './go.ts';
 import { pythonSample } from './python.ts';
 import { sampleOf } from './sample.ts';
@@ -16,7 +16,7 @@ export interface CodeSample {
 
 export function codeSamples(document: Document): Record<string, CodeSample[]> {
   const all: Record<string, CodeSample[]> = {};
-  for (const operation of operationsOf(document)) {
+  for (const operation of [...operationsOf(document), ...streamsOf(document)]) {
     const sample = sampleOf(operation, document.components.schemas);
     all[operation.operationId] = [
       { lang: 'TypeScript', label: 'TypeScript', source: typescriptSample(sample) },

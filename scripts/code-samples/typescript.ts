@@ -2,15 +2,25 @@
 // Pure.
 
 import { camel } from '../sdk-operations.ts';
-import { isObject, type Json, type Sample } from './sample.ts';
+import { beginning, isObject, type Json, type Sample, STREAM_GOES_ON } from './sample.ts';
 
 const LINE_WIDTH = 80;
 
 export function typescriptSample({ operation, ids, body, result, shown }: Sample): string {
   const method = `tranche.${camel(operation.resource)}.${camel(operation.name)}`;
-  const call = `${method}(${[...ids.map(quoted), ...(body === null ? [] : [literal(body, '')])].join(', ')})`;
-  const name = result === null ? null : camel(result);
   const lines = ["import { Tranche } from '@tranche/client';", '', 'const tranche = new Tranche();', ''];
+  const name = result === null ? null : camel(result);
+  if (operation.result?.kind === 'stream') {
+    const from = literal(Object.fromEntries(beginning(operation)), ' ');
+    lines.push(
+      `for await (const ${name} of ${method}(${from})) {`,
+      `  console.log(${name}.${shown});`,
+      `  break; // ${STREAM_GOES_ON}`,
+      '}',
+    );
+    return `${lines.join('\n')}\n`;
+  }
+  const call = `${method}(${[...ids.map(quoted), ...(body === null ? [] : [literal(body, '')])].join(', ')})`;
   if (name === null) lines.push(`await ${call};`);
   else if (operation.result?.kind === 'list') lines.push(`for await (const ${name} of ${call}) {`, `  console.log(${name}.${shown});`, '}');
   else lines.push(`const ${name} = await ${call};`, `console.log(${name}.${shown});`);

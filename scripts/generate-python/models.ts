@@ -3,6 +3,7 @@
 
 import { type Document, fail, isEnum, isObject, pascal, refName, type Schema } from './document.ts';
 import {
+  attribute,
   converterOf,
   descriptionOf,
   docstring,
@@ -71,7 +72,7 @@ function modelClass(name: string, schemas: Schemas, base: string, schema: Schema
     const value = options.length === 0 ? '' : field === 'secret' ? ` = field(${options.join(', ')})` : ' = None';
     const words = descriptionOf(inner, schemas);
     const annotation = optional && !type.endsWith('None') ? `${type} | None` : type;
-    return `    ${pythonName(field)}: ${annotation}${value}\n${words === undefined ? '' : docstring(words, '    ')}`;
+    return `${attribute(`    ${pythonName(field)}: `, annotation, value)}${words === undefined ? '' : docstring(words, '    ')}`;
   });
   return `@dataclass(frozen=True, kw_only=True)
 class ${name}(${base}):

@@ -19,8 +19,8 @@ export interface Endpoint {
   readonly body: string | undefined;
   /** In lower case. */
   readonly headers: ReadonlySet<string>;
-  /** What a success answers: one record, a page of records, or nothing. */
-  readonly result: { readonly kind: 'one' | 'page'; readonly name: string } | { readonly kind: 'nothing' };
+  /** What a success answers: one record, a page of records, records as they come, or nothing. */
+  readonly result: { readonly kind: 'one' | 'page' | 'stream'; readonly name: string } | { readonly kind: 'nothing' };
   /** The query parameter that leads on to the next page. */
   readonly cursor: string | undefined;
 }
@@ -30,15 +30,49 @@ const cursors = ['starting_after', 'after_seq', 'cursor'];
 
 export function endpointsOf(document: Document): readonly Endpoint[] {
   // The same document, as the shared rule types it.
-  return operationsOf(document as unknown as SharedDocument).map((operation) => endpointOf(document, operation));
+  const calls = operationsOf(document as unknown as SharedDocument).map((operation) => endpointOf(document, operation));
+  return [...calls, ...streamsOf(document)];
 }
+
+/** What each stream sends: the document can only say that it is text. */
+const streamed: Readonly<Record<string, string>> = { streamEvents: 'Event' };
+
+function streamsOf(document: Document): readonly Endpoint[] {
+  return Object.entries(document.paths).flatMap(([path, { get }]) => {
+    if (get?.responses['200']?.content?.['text/event-stream'] === undefined) return [];
+    const { operationId, summary, description } = get;
+    const [, , resource, method] = path.split('/');
+    if (resource === undefined || method === undefined || path.includes('{')) return fail(`${path} is not the stream of a resource`);
+    const parameters = parametersOf(document, get);
+    return [
+      {
+        operationId,
+        summary,
+        description,
+        resource,
+        method,
+        httpMethod: 'GET',
+        path,
+        pathParameters: [],
+        query: parameters.filter((parameter) => parameter.in === 'query'),
+        body: undefined,
+        headers: new Set<string>(),
+        result: { kind: 'stream', name: streamed[operationId] ?? fail(`${operationId}: what does it send?`) },
+        cursor: undefined,
+      },
+    ];
+  });
+}
+
+const parametersOf = (document: Document, operation: Operation): readonly Parameter[] =>
+  (operation.parameters ?? []).map((parameter) =>
+    parameter.$ref === undefined ? parameter : (document.components.parameters?.[refName(parameter.$ref)] ?? fail(parameter.$ref)),
+  );
 
 function endpointOf(document: Document, shared: SdkOperation): Endpoint {
   const { operationId, summary, description, resource, name, method, path, result } = shared;
   const operation: Operation = document.paths[path]?.[method.toLowerCase()] ?? fail(`${method} ${path} is not in the document`);
-  const parameters = (operation.parameters ?? []).map((parameter) =>
-    parameter.$ref === undefined ? parameter : (document.components.parameters?.[refName(parameter.$ref)] ?? fail(parameter.$ref)),
-  );
+  const parameters = parametersOf(document, operation);
   const query = parameters.filter((parameter) => parameter.in === 'query');
   return {
     operationId,

@@ -32,6 +32,16 @@ export const quoted = (value: string | number | boolean): string => {
 
 export const literal = (values: readonly (string | number | boolean)[]): string => `Literal[${values.map(quoted).join(', ')}]`;
 
+/** One attribute of a class; a list of values that is too long for its line gets a line for each. */
+export function attribute(name: string, type: string, value: string): string {
+  const line = `${name}${type}${value}\n`;
+  const values = /^Literal\[(.*)\]( \| None)?$/.exec(type);
+  if (line.length <= LINE_WIDTH + 1 || values === null) return line;
+  const rows = (indent: string): string => (values[1] as string).replace(/("[^"]*"), /g, `$1,\n${indent}`);
+  if (values[2] === undefined) return `${name}Literal[\n        ${rows('        ')},\n    ]${value}\n`;
+  return `${name}(\n        Literal[\n            ${rows('            ')},\n        ]\n        | None\n    )${value}\n`;
+}
+
 /** The type of a schema's values. */
 export function typeOf(schema: Schema, direction: Direction, schemas: Schemas): string {
   if (schema.$ref !== undefined) return refName(schema.$ref);

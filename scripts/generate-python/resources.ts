@@ -35,13 +35,14 @@ ${docstring('Every resource, as an attribute of the client.', '    ')}
 ${resources.map((resource) => `        self.${resource} = ${resourceClass(resource, flavour)}(client)\n`).join('')}`;
   const code = [...classes, all].join('\n\n');
   const page = flavour === 'async' ? 'AsyncList' : 'Page';
-  const models = endpoints.flatMap(({ result }) => (result.kind === 'nothing' ? [] : [result.name]));
+  const stream = streamClass(flavour);
+  const models = used([...new Set(endpoints.flatMap(({ result }) => (result.kind === 'nothing' ? [] : [result.name])))], code);
   const bodies = bodyNames(new Set([...schemas.keys()].filter((name) => schemas.get(name)?.properties !== undefined)), schemas).filter(
     (name) => !models.includes(name),
   );
   return `${header(`The methods of the ${flavour} client.`)}
 ${importLine('collections.abc', used(['Mapping', 'Sequence'], code))}${importLine('datetime', used(['date', 'datetime'], code))}${importLine('typing', ['TYPE_CHECKING', ...used(['Any', 'Literal'], code)])}
-${importLine('.._call', ['Call', ...used(['nothing'], code)])}${importLine('.._page', [...used([page], code), 'ListRequest'])}${importLine('.._values', used(['NOT_GIVEN', 'NotGiven', 'either', 'entity_tag', 'path_segment'], code))}${importLine('.bodies', used(bodies, code))}${importLine('.enums', used(enumNames(schemas), code))}${importLine('.models', used(models, code))}
+${importLine('.._call', ['Call', ...used(['nothing'], code)])}${importLine('.._page', [...used([page], code), 'ListRequest'])}${importLine('.._stream', used([stream], code))}${importLine('.._stream_progress', used(['StreamRequest'], code))}${importLine('.._values', used(['NOT_GIVEN', 'NotGiven', 'either', 'entity_tag', 'path_segment'], code))}${importLine('.bodies', used(bodies, code))}${importLine('.enums', used(enumNames(schemas), code))}${importLine('.models', used(models, code))}
 if TYPE_CHECKING:
     from ..${flavour === 'async' ? '_async_client' : '_client'} import ${client}
 
@@ -61,14 +62,20 @@ function methodOf(endpoint: Endpoint, schemas: Schemas, flavour: Flavour): strin
     ...[...given, ...options].map(({ name, type, value }) => `        ${name}: ${type}${value === undefined ? '' : ` = ${value}`},\n`),
   ];
   const paged = endpoint.result.kind === 'page';
-  const asynchronous = flavour === 'async' && !paged;
+  const streams = endpoint.result.kind === 'stream';
+  const asynchronous = flavour === 'async' && !paged && !streams;
   return `    ${asynchronous ? 'async ' : ''}def ${endpoint.method}(
 ${signature.join('')}    ) -> ${returnType(endpoint, flavour)}:
-${docstring(methodWords(endpoint, [...given, ...options]), '        ')}${paged ? listCall(endpoint, flavour) : plainCall(endpoint, schemas, asynchronous)}`;
+${docstring(methodWords(endpoint, [...given, ...options]), '        ')}${
+  streams ? streamCall(endpoint, flavour) : paged ? listCall(endpoint, flavour) : plainCall(endpoint, schemas, asynchronous)
+}`;
 }
+
+const streamClass = (flavour: Flavour): string => (flavour === 'async' ? 'AsyncEventStream' : 'EventStream');
 
 function returnType({ result }: Endpoint, flavour: Flavour): string {
   if (result.kind === 'nothing') return 'None';
+  if (result.kind === 'stream') return streamClass(flavour);
   return result.kind === 'one' ? result.name : `${flavour === 'async' ? 'AsyncList' : 'Page'}[${result.name}]`;
 }
 
@@ -103,18 +110,33 @@ function shortName(parameter: string, endpoint: Endpoint): string | undefined {
   return short === undefined || endpoint.query.some(({ name }) => name === short) ? undefined : pythonName(short);
 }
 
+/** Parameters that the API takes as text with commas between, and a program as a list. */
+const listed: Readonly<Record<string, string>> = { event_types: 'Sequence[EventType]' };
+
 function queryArguments(endpoint: Endpoint, schemas: Schemas): readonly Argument[] {
   return endpoint.query.flatMap((parameter) => {
     const words = parameter.description ?? descriptionOf(parameter.schema, schemas);
-    const type = withoutValue(typeOf(parameter.schema, 'sent', schemas));
+    const type = withoutValue(listed[parameter.name] ?? typeOf(parameter.schema, 'sent', schemas));
     const argument = { name: pythonName(parameter.name), type, value: 'NOT_GIVEN', words };
     const short = shortName(parameter.name, endpoint);
     return short === undefined ? [argument] : [argument, { ...argument, name: short, words: `The same as \`${argument.name}\`.` }];
   });
 }
 
-function optionArguments({ headers }: Endpoint): readonly Argument[] {
+function optionArguments({ headers, result }: Endpoint): readonly Argument[] {
   const option = (name: string, type: string, value: string, words: string): Argument => ({ name, type, value, words });
+  if (result.kind === 'stream') {
+    return [
+      option('headers', 'Mapping[str, str] | None', 'None', 'Further headers for every connection.'),
+      option(
+        'timeout',
+        'float | NotGiven | None',
+        'NOT_GIVEN',
+        'Seconds of silence after which it connects again. Default: 45, three heartbeats of the server.',
+      ),
+      option('max_retries', 'int | None', 'None', "How often in a row to connect in vain before giving up. Default: the client's."),
+    ];
+  }
   return [
     ...(headers.has('idempotency-key')
       ? [option('idempotency_key', 'str | None', 'None', 'A key of your own for this call, kept over retries. Default: a random one.')]
@@ -170,6 +192,19 @@ function plainCall(endpoint: Endpoint, schemas: Schemas, asynchronous: boolean):
   const call = `self._client._call(\n            Call(\n${lines.map((line) => indent + line).join('')}            )\n        )\n`;
   const returns = endpoint.result.kind === 'nothing' ? '' : 'return ';
   return `        ${returns}${asynchronous ? 'await ' : ''}${call}`;
+}
+
+function streamCall(endpoint: Endpoint, flavour: Flavour): string {
+  const indent = ' '.repeat(16);
+  const lines = [
+    `${pathExpression(endpoint)},\n`,
+    `{\n${queryEntries(endpoint, `${indent}    `)}${indent}},\n`,
+    'headers,\n',
+    'timeout,\n',
+    'max_retries,\n',
+  ];
+  const request = `StreamRequest(\n${lines.map((line) => indent + line).join('')}            )`;
+  return `        return ${streamClass(flavour)}(\n            self._client,\n            ${request},\n        )\n`;
 }
 
 function listCall(endpoint: Endpoint, flavour: Flavour): string {

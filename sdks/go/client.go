@@ -26,6 +26,8 @@ type core struct {
 	config        clientConfig
 	userAgent     string
 	clock         clock
+	// longestSilence is how long a stream may bring nothing before its connection is given up.
+	longestSilence time.Duration
 	// broken is what is wrong with the settings; every call returns it.
 	broken error
 }
@@ -54,13 +56,14 @@ func NewClient(apiKey string, options ...ClientOption) *Client {
 		config.httpClient = &http.Client{Transport: newTransport(), CheckRedirect: followNothing}
 	}
 	shared := &core{
-		authorization: func() string { return "Bearer " + apiKey },
-		baseURL:       strings.TrimRight(config.baseURL, "/"),
-		httpClient:    config.httpClient,
-		config:        config,
-		userAgent:     userAgent(config.appInfo),
-		clock:         systemClock,
-		broken:        errors.Join(checkKey(apiKey), checkBaseURL(config.baseURL)),
+		authorization:  func() string { return "Bearer " + apiKey },
+		baseURL:        strings.TrimRight(config.baseURL, "/"),
+		httpClient:     config.httpClient,
+		config:         config,
+		userAgent:      userAgent(config.appInfo),
+		clock:          systemClock,
+		longestSilence: longestSilence,
+		broken:         errors.Join(checkKey(apiKey), checkBaseURL(config.baseURL)),
 	}
 	client := &Client{}
 	client.connect(shared)

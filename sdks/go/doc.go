@@ -21,6 +21,16 @@
 //		fmt.Println(payment.ID, payment.Amount, payment.Currency)
 //	}
 //
+// [EventService.Stream] is a loop over the event log as it grows, which goes on over
+// connections that break:
+//
+//	for event, err := range client.Events.Stream(ctx, &tranche.EventStreamParams{AfterSeq: &lastSeq}) {
+//		if err != nil {
+//			return err
+//		}
+//		fmt.Println(event.Seq, event.Type)
+//	}
+//
 // # Parameters
 //
 // Required parameters are plain values, optional ones are pointers ([String],

@@ -280,3 +280,34 @@ func ExampleGapDetector() {
 	// Missed
 	// <nil> 1000000
 }
+
+func ExampleEventService_Stream() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	client := tranche.NewClient(os.Getenv("TRANCHE_API_KEY"))
+	clientID := fmt.Sprintf("client-%d", time.Now().UnixNano())
+	if _, err := client.Projects.Create(ctx, &tranche.ProjectCreateParams{Name: "Streamed", ClientID: clientID}); err != nil {
+		log.Fatal(err)
+	}
+
+	// The number is the Seq of the last event that this program dealt with; 0 is before all of them.
+	params := &tranche.EventStreamParams{
+		AfterSeq:   tranche.Int64(0),
+		EventTypes: []tranche.EventType{tranche.EventTypeProjectCreated},
+	}
+	for event, err := range client.Events.Stream(ctx, params) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		webhook, err := event.Webhook()
+		if err != nil {
+			log.Fatal(err)
+		}
+		if created, ok := webhook.(*tranche.ProjectCreatedWebhook); ok && created.Data.ClientID == clientID {
+			fmt.Println(event.Type, created.Data.Name)
+			// Leaving the loop closes the connection.
+			break
+		}
+	}
+	// Output: project.created Streamed
+}

@@ -66,7 +66,7 @@ func WithBaseURL(baseURL string) ClientOption {
 }
 
 // WithHTTPClient makes the client send through yours: your transport, proxy, certificates or tracing.
-// Its own Timeout, where it has one, bounds each attempt besides [WithTimeout].
+// Its own Timeout, where it has one, bounds each attempt besides [WithTimeout], in the same way.
 func WithHTTPClient(httpClient *http.Client) ClientOption {
 	return clientOption(func(c *clientConfig) { c.httpClient = httpClient })
 }
@@ -92,7 +92,8 @@ func WithMaxRetries(count int) Option {
 	return anyOption(func(r *requestConfig) { r.maxRetries = max(count, 0) })
 }
 
-// WithTimeout bounds each attempt of a call; the context bounds all of them together. 0 is no bound.
+// WithTimeout bounds each attempt of a call; the context bounds all of them together. 0 is no bound. Of a
+// stream it bounds only how long a connection takes to begin.
 func WithTimeout(timeout time.Duration) Option {
 	return anyOption(func(r *requestConfig) { r.timeout = timeout })
 }

@@ -51,12 +51,14 @@ export async function openControl(proxy: FaultProxy): Promise<Control> {
       case 'POST /reset':
         proxy.reset();
         return reply(outgoing, 200, {});
+      case 'POST /cut':
+        return reply(outgoing, 200, { cut: proxy.cut() });
       case 'GET /exchanges':
         return reply(outgoing, 200, { exchanges: proxy.exchanges });
       case 'GET /received':
         return reply(outgoing, 200, { received: await waitFor(url.searchParams) });
       default:
-        return reply(outgoing, 404, { error: 'There is POST /faults, POST /reset, GET /exchanges and GET /received.' });
+        return reply(outgoing, 404, { error: 'There is POST /faults, POST /reset, POST /cut, GET /exchanges and GET /received.' });
     }
   }
 

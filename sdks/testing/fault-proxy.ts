@@ -20,6 +20,8 @@ export interface Fault {
   readonly json?: unknown;
   readonly text?: string | undefined;
   readonly delay_ms?: number | undefined;
+  /** After how much of an event stream its connection breaks, with `truncate`. */
+  readonly after_bytes?: number | undefined;
 }
 
 export interface Exchange {
@@ -38,6 +40,8 @@ export interface FaultProxy {
   /** What was seen since the last reset, oldest first. */
   readonly exchanges: readonly Exchange[];
   reset(): void;
+  /** Breaks every event stream that is open, and says how many there were. */
+  cut(): number;
   close(): Promise<void>;
 }
 
@@ -49,6 +53,7 @@ const MAX_DELAY_MS = 10_000;
 export async function openFaultProxy(targetUrl: string): Promise<FaultProxy> {
   const armed: { fault: Fault; left: number }[] = [];
   const exchanges: Exchange[] = [];
+  const streams = new Set<ServerResponse>();
 
   function nextFault(method: string): Fault | null {
     const index = armed.findIndex(({ fault }) => fault.method === undefined || fault.method === method);
@@ -79,7 +84,10 @@ export async function openFaultProxy(targetUrl: string): Promise<FaultProxy> {
         server_status: answer?.status ?? null,
       });
     }
-    await spoil(fault, answer, outgoing);
+    if (answer?.stream === undefined) return await spoil(fault, answer, outgoing);
+    streams.add(outgoing);
+    outgoing.once('close', () => streams.delete(outgoing));
+    await spoilStream(fault, answer, answer.stream, outgoing);
   }
 
   server.listen(0, '127.0.0.1');
@@ -92,6 +100,11 @@ export async function openFaultProxy(targetUrl: string): Promise<FaultProxy> {
       armed.length = 0;
       exchanges.length = 0;
     },
+    cut() {
+      const count = streams.size;
+      for (const stream of streams) stream.destroy();
+      return count;
+    },
     close: () => closeServer(server),
   };
 }
@@ -100,6 +113,29 @@ interface Answer {
   readonly status: number;
   readonly headers: OutgoingHttpHeaders;
   readonly body: Buffer;
+  /** An answer without an end, in place of its body. */
+  readonly stream?: IncomingMessage;
+}
+
+/** An event stream is passed on as it comes; what spoils other answers spoils it, but `truncate` goes by bytes, since it has no half. */
+async function spoilStream(fault: Fault | null, answer: Answer, stream: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  // Whoever leaves, the other side learns of it.
+  stream.once('close', () => (stream.complete ? outgoing.end() : outgoing.destroy()));
+  stream.on('error', () => {});
+  outgoing.once('close', () => stream.destroy());
+  if (fault !== null && fault.fault !== 'truncate' && !fault.fault.startsWith('slow_')) return await spoil(fault, answer, outgoing);
+  if (fault?.fault === 'slow_answer') await wait(Math.min(fault.delay_ms ?? 1_000, MAX_DELAY_MS));
+  outgoing.writeHead(answer.status, answer.headers);
+  outgoing.flushHeaders();
+  if (fault?.fault === 'slow_body') await wait(Math.min(fault.delay_ms ?? 1_000, MAX_DELAY_MS));
+  let left = fault?.fault === 'truncate' ? (fault.after_bytes ?? 0) : Number.POSITIVE_INFINITY;
+  stream.on('data', (chunk: Buffer) => {
+    if (outgoing.destroyed) return;
+    const isLast = chunk.length >= left;
+    outgoing.write(chunk.subarray(0, left), () => isLast && outgoing.destroy());
+    left -= chunk.length;
+    if (isLast) stream.pause();
+  });
 }
 
 async function spoil(fault: Fault | null, answer: Answer | null, outgoing: ServerResponse): Promise<void> {
@@ -147,6 +183,10 @@ async function forward(targetUrl: string, incoming: IncomingMessage, body: Buffe
   const upstream = request(new URL(incoming.url ?? '/', targetUrl), { method: incoming.method ?? 'GET', headers });
   upstream.end(body);
   const [response] = (await once(upstream, 'response')) as [IncomingMessage];
+  if (response.headers['content-type']?.startsWith('text/event-stream')) {
+    const { connection: _, 'keep-alive': __, 'transfer-encoding': ___, ...passed } = response.headers;
+    return { status: response.statusCode ?? 200, headers: passed, body: Buffer.alloc(0), stream: response };
+  }
   const answered = await read(response, MAX_REQUEST_BYTES);
   const passed: OutgoingHttpHeaders = { ...response.headers };
   for (const name of ['connection', 'keep-alive', 'transfer-encoding']) delete passed[name];

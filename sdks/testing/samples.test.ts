@@ -5,11 +5,12 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CodeSample } from '../../scripts/code-samples/samples.ts';
-import { type Document, operationsOf } from '../../scripts/sdk-operations.ts';
+import { type Document, operationsOf, streamsOf } from '../../scripts/sdk-operations.ts';
 import { openTestEnvironment, type TestEnvironment } from './environment.ts';
 import { findGo, findPython } from './toolchains.ts';
 
@@ -17,21 +18,24 @@ const run = promisify(execFile);
 const pathOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const samples = JSON.parse(readFileSync(pathOf('../../server/src/http/code-samples.json'), 'utf8')) as Record<string, CodeSample[]>;
 const document = JSON.parse(readFileSync(pathOf('../../openapi.json'), 'utf8')) as Document;
-const operations = operationsOf(document);
+const operations = [...operationsOf(document), ...streamsOf(document)];
 const operationIds = operations.map(({ operationId }) => operationId);
 
 const RUN_TIMEOUT_MS = 180_000;
 const DELIVERY_WAIT_MS = 20_000;
+const POLL_MS = 50;
+const REPAIRS_AT_ONCE = 10;
+const MAX_REPAIR_ROUNDS = 10;
 
 let environment: TestEnvironment;
 let directory: string;
-let delivery: Record<'dlv' | 'evt', string>;
+let lasting: Record<'dlv' | 'evt' | 'whr', string>;
 
 beforeAll(async () => {
   // Three languages, a few dozen operations and the records for each: more than a key may ask for in a minute.
   environment = await openTestEnvironment({ RATE_LIMIT_PER_MINUTE: '1000000' });
   directory = mkdtempSync(join(tmpdir(), 'tranche-samples-'));
-  delivery = await makeDelivery();
+  lasting = { ...(await makeDelivery()), ...(await makeRepair()) };
 }, 240_000);
 afterAll(async () => {
   await environment?.close();
@@ -46,13 +50,34 @@ async function call(method: string, path: string, body?: unknown): Promise<Recor
   return (await answer.json()) as never;
 }
 
+/** To an address where nobody listens: it is never delivered, so it can be sent again and cancelled as often as there are samples. */
 async function makeDelivery(): Promise<Record<'dlv' | 'evt', string>> {
-  const { TRANCHE_RECEIVER_URL, TRANCHE_CONTROL_URL } = environment.variables;
-  const endpoint = await call('POST', '/v1/webhook_endpoints', { url: `${TRANCHE_RECEIVER_URL}/samples` });
+  const endpoint = await call('POST', '/v1/webhook_endpoints', { url: 'http://127.0.0.1:1/nobody' });
   await call('POST', '/v1/projects', { name: 'n', client_id: 'c' });
-  await fetch(`${TRANCHE_CONTROL_URL}/received?path=/samples&wait_ms=${DELIVERY_WAIT_MS}`);
-  const [first] = (await call('GET', `/v1/webhook_endpoints/${endpoint.id}/deliveries`)).data;
-  return { dlv: first?.id as string, evt: first?.event_id as string };
+  const end = Date.now() + DELIVERY_WAIT_MS;
+  for (;;) {
+    const [first] = (await call('GET', `/v1/webhook_endpoints/${endpoint.id}/deliveries`)).data;
+    if (first !== undefined && (await call('GET', `/v1/deliveries/${first.id}/attempts`)).data.length > 0)
+      return { dlv: first.id as string, evt: first.event_id as string };
+    if (Date.now() > end) throw new Error('no attempt at a delivery was made in time');
+    await wait(POLL_MS);
+  }
+}
+
+/** Stopped before its turn came, and so it stays: one that is stopped may be stopped again, while one that is completed may not. */
+async function makeRepair(): Promise<Record<'whr', string>> {
+  const ask = (): Promise<Record<string, unknown>> =>
+    call('POST', '/v1/webhook_repairs', { action: 'cancel', event_types: ['webhook_endpoint.disabled'] });
+  for (let round = 0; round < MAX_REPAIR_ROUNDS; round++) {
+    // Their turns come one after another, so that those at the end of a queue are still open.
+    const asked = await Promise.all(Array.from({ length: REPAIRS_AT_ONCE }, ask));
+    const stopped = await Promise.all(
+      asked.reverse().map(({ id }) => call('POST', `/v1/webhook_repairs/${id}/stop`, {}).catch(() => null)),
+    );
+    const one = stopped.find((repair) => repair !== null);
+    if (one !== undefined) return { whr: one?.id as string };
+  }
+  throw new Error('every repair was completed before it could be stopped');
 }
 
 /** Fresh records for one sample: it may release, rotate or delete them. */
@@ -68,7 +93,7 @@ async function records(): Promise<Record<string, string>> {
   const endpoint = await call('POST', '/v1/webhook_endpoints', { url: `${environment.variables.TRANCHE_RECEIVER_URL}/unheard` });
   const key = await call('POST', '/v1/api_keys', { name: 'k' });
   const ids = { prj: project.id, mil: open?.id, pay: payment?.id, inv: payment?.invoice_id, whe: endpoint.id, key: key.id };
-  return { ...(ids as Record<string, string>), ...delivery };
+  return { ...(ids as Record<string, string>), ...lasting };
 }
 
 /** The samples of a language with the ids of records that exist, by operation. */
@@ -171,12 +196,18 @@ ${calls}}
   return outcomes(go, ['run', '.'], folder);
 }
 
-test('every operation has a sample in each language, and the document that is served holds them', () => {
-  for (const { operationId, path, method } of operations) {
-    expect(samples[operationId]?.map(({ lang }) => lang)).toEqual(['TypeScript', 'Python', 'Go']);
-    expect(document.paths[path]?.[method.toLowerCase() as 'get']).toHaveProperty('x-codeSamples', samples[operationId]);
+test('every operation of the document under /v1 has a sample in each language, and the document that is served holds them', () => {
+  const served = Object.entries(document.paths).flatMap(([path, item]) => (path.startsWith('/v1/') ? Object.values(item) : []));
+  expect(served.length).toBeGreaterThan(0);
+  for (const operation of served) {
+    const { operationId } = operation;
+    expect(
+      samples[operationId]?.map(({ lang }) => lang),
+      operationId,
+    ).toEqual(['TypeScript', 'Python', 'Go']);
+    expect(operation, operationId).toHaveProperty('x-codeSamples', samples[operationId]);
   }
-  expect(Object.keys(samples).toSorted()).toEqual(operationIds.toSorted());
+  expect(Object.keys(samples).toSorted()).toEqual(served.map(({ operationId }) => operationId).toSorted());
 });
 
 const [python, go] = [findPython(), findGo()];

@@ -43,4 +43,5 @@ OPERATIONS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "getApiKey": ("api_keys", "retrieve", ("id",)),
     "revokeApiKey": ("api_keys", "revoke", ("id",)),
     "rotateApiKey": ("api_keys", "rotate", ("id",)),
+    "streamEvents": ("events", "stream", ()),
 }

@@ -80,6 +80,12 @@ def test_a_first_delivery_and_a_test_event_have_no_gap(both: Both) -> None:
     assert stub.requests == []
 
 
+def test_zero_is_the_same_as_no_number_seen_since_numbers_begin_at_one(both: Both) -> None:
+    stub = Stub([log])
+    assert observe(both, stub, [(7, 3), (8, 7)], last_seq=0) == [[], []]
+    assert stub.requests == []
+
+
 def test_a_failed_look_up_takes_note_of_nothing(both: Both) -> None:
     stub = Stub([problem(403, "insufficient_scope"), log])
     with pytest.raises(tranche.InsufficientScopeError):

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import httpx
+import pytest
 
+import tranche
 from stub import PROJECT, Both, Stub, both, ok
 
 __all__ = ["both"]
@@ -51,12 +53,58 @@ def test_ending_before_goes_towards_what_is_newer(both: Both) -> None:
     assert queries(stub) == ["ending_before=b", "ending_before=d"]
 
 
-def test_a_server_that_leads_in_circles_is_left(both: Both) -> None:
-    stub = Stub([listing(["a"], "a")])
-    assert len(both.walk(stub, lambda client: client.projects.list(starting_after="a"))) == 1
-    empty = Stub([listing([], "x")])
-    assert both.walk(empty, lambda client: client.projects.list()) == []
-    assert len(empty.requests) == 1
+def test_a_page_without_items_is_gone_on_from_as_any_other(both: Both) -> None:
+    stub = Stub([listing([], "x"), listing([], "y"), listing(["a"], None)])
+    assert [one.id for one in both.walk(stub, lambda client: client.projects.list())] == ["a"]
+    assert queries(stub) == ["", "starting_after=x", "starting_after=y"]
+
+
+@pytest.mark.parametrize(
+    ("page", "query"),
+    [
+        (listing(["a"], "a"), {"starting_after": "a"}),
+        (listing(["a"], None, has_more=True), {}),
+        (listing([], None, has_more=True), {"ending_before": "b"}),
+        (listing(["b"], "b"), {"ending_before": "b"}),
+    ],
+    ids=["the same cursor", "no cursor", "no first item", "the same first item"],
+)
+def test_more_without_a_way_there_is_an_error_and_neither_an_end_nor_a_loop(
+    both: Both, page: httpx.Response, query: dict[str, str]
+) -> None:
+    stub = Stub([page])
+    found: list[Any] = []
+
+    def walk(client: Any) -> Any:
+        if both.kind == "sync":
+            found.extend(client.projects.list(**query))
+            return None
+
+        async def collect() -> None:
+            async for one in client.projects.list(**query):
+                found.append(one)
+
+        return collect()
+
+    def next_page(client: Any) -> Any:
+        if both.kind == "sync":
+            for one in client.projects.list(**query):
+                found.append(one)
+            return None
+        return walk(client)
+
+    with pytest.raises(tranche.UnexpectedAnswerError, match=r"has_more.* status 200.*req_1") as caught:
+        both.call(stub, next_page)
+    assert len(found) == len(page.json()["data"])
+    assert (caught.value.status, caught.value.request_id) == (200, "req_1")
+    assert len(stub.requests) == 1
+
+
+def test_a_number_and_its_text_are_the_same_cursor(both: Both) -> None:
+    stub = Stub([listing(["a"], "5")])
+    with pytest.raises(tranche.UnexpectedAnswerError):
+        both.walk(stub, lambda client: client.events.list(after_seq=5))
+    assert len(stub.requests) == 1
 
 
 def test_pages_can_be_walked_as_pages(both: Both) -> None:

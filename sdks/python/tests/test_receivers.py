@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from io import BytesIO
 from typing import Any
 
 import anyio
@@ -89,6 +90,68 @@ def test_a_webhook_that_does_not_verify_is_answered_400_and_not_handled(
     assert post(BODY, {}) == 400
     assert post(b"x" * (MAX_BODY_BYTES + 1), signed(at=now)) == 413
     assert events == []
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_the_flask_view_finds_a_body_that_was_read_before_it_and_leaves_it_to_those_after_it(chunked: bool) -> None:
+    events: list[WebhookEvent] = []
+    read: list[bytes] = []
+    app = flask.Flask("receiver")
+    app.add_url_rule("/hooks", view_func=webhook_view(SECRET, events.append), methods=["POST"])
+
+    def read_body() -> None:
+        read.append(flask.request.get_data())
+
+    app.before_request(read_body)
+    client = app.test_client()
+
+    def post(body: bytes) -> int:
+        headers = signed(at=int(time.time()))
+        if not chunked:
+            return client.post("/hooks", data=body, headers=headers).status_code
+        environ = {"wsgi.input_terminated": True}
+        return client.post("/hooks", input_stream=BytesIO(body), headers=headers, environ_overrides=environ).status_code
+
+    assert post(BODY) == 200
+    assert len(events) == 1
+    assert read == [BODY]
+    assert post(b"x" * (MAX_BODY_BYTES + 1)) == 413
+
+
+def test_the_flask_view_reads_no_more_than_a_webhook_may_have_however_it_comes() -> None:
+    app = flask.Flask("receiver")
+    events: list[WebhookEvent] = []
+    app.add_url_rule("/hooks", view_func=webhook_view(SECRET, events.append), methods=["POST"])
+
+    def post(stream: BytesIO) -> int:
+        environ = {"wsgi.input_terminated": True}
+        headers = signed(at=int(time.time()))
+        return app.test_client().post("/hooks", input_stream=stream, headers=headers, environ_overrides=environ).status_code
+
+    assert post(BytesIO(BODY)) == 200
+    endless = BytesIO(b"x" * (3 * MAX_BODY_BYTES))
+    where: list[int] = []
+
+    def look(response: flask.Response) -> flask.Response:
+        where.append(endless.tell())
+        return response
+
+    app.after_request(look)
+    assert post(endless) == 413
+    assert where[0] < 2 * MAX_BODY_BYTES
+    assert len(events) == 1
+
+
+@pytest.mark.parametrize("tolerance", [float("nan"), float("inf"), -1])
+def test_a_receiver_with_a_useless_tolerance_is_not_made(tolerance: float) -> None:
+    makers: list[Callable[[], object]] = [
+        lambda: webhook_view(SECRET, print, tolerance=tolerance),
+        lambda: WebhookApp(SECRET, lambda _: None, tolerance=tolerance),
+        lambda: webhook(SECRET, tolerance=tolerance),
+    ]
+    for make in makers:
+        with pytest.raises(ValueError, match="tolerance"):
+            make()
 
 
 def test_secrets_may_change_while_it_runs(receiver: Callable[[Any, Handler], Post]) -> None:

@@ -67,6 +67,26 @@ def test_versions_and_etags_are_conditions(both: Both) -> None:
     both.call(stub, lambda client: client.projects.retrieve("prj_1", if_none_match=5))
     assert stub.headers("if-match") == ['"3"', '"4"', None]
     assert stub.headers("if-none-match") == [None, None, '"5"']
+    # The tag of a response is sent back as it came, a weak one too.
+    both.call(stub, lambda client: client.projects.update("prj_1", name="n", if_match='W/"4"'))
+    assert stub.headers("if-match")[-1] == 'W/"4"'
+    wrong: list[Any] = [True, 3.0, ["3"]]
+    for condition in wrong:
+        with pytest.raises(TypeError, match="version"):
+            both.call(stub, partial(update_if, condition))
+    assert len(stub.requests) == 4
+
+
+def update_if(condition: Any, client: tranche.Tranche) -> object:
+    return client.projects.update("prj_1", name="n", if_match=condition)
+
+
+def test_nothing_new_is_an_api_error_with_status_304(both: Both) -> None:
+    stub = Stub([httpx.Response(304, headers={"etag": '"5"', "request-id": "req_3"})])
+    with pytest.raises(tranche.ApiError) as caught:
+        both.call(stub, lambda client: client.projects.retrieve("prj_1", if_none_match=5))
+    assert (caught.value.status, caught.value.code, caught.value.request_id) == (304, None, "req_3")
+    assert len(stub.requests) == 1
 
 
 def test_headers_of_one_call_replace_those_of_the_client(both: Both) -> None:

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import anyio
+import httpx
 import pytest
 
 import tranche
@@ -21,19 +22,25 @@ BODY = json.dumps(PROJECT).encode()
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers a project; under prj_slow one byte at a time, for about half a minute."""
+    """Answers a project; under prj_slow its body one byte at a time, for about half a minute, under prj_headers the headers."""
 
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
+        if self.path.endswith("prj_headers"):
+            self.dribble(b"HTTP/1.1 200 OK\r\n" + b"x-a: y\r\n" * 40)
+            return
         self.send_response(200)
         self.send_header("content-length", str(len(BODY)))
         self.end_headers()
         if not self.path.endswith("prj_slow"):
             self.wfile.write(BODY)
             return
+        self.dribble(BODY)
+
+    def dribble(self, text: bytes) -> None:
         try:
-            for byte in BODY:
+            for byte in text:
                 self.wfile.write(bytes([byte]))
                 self.wfile.flush()
                 time.sleep(DRIBBLE_SECONDS)
@@ -64,6 +71,29 @@ def test_a_body_that_dribbles_cannot_outlast_the_timeout(address: str) -> None:
             client.projects.retrieve("prj_slow")
         assert 0.4 < time.monotonic() - began < 2
         assert client.projects.retrieve("prj_1").name == "New website"
+
+
+@pytest.mark.parametrize("handed_in", [False, True])
+def test_headers_that_dribble_cannot_outlast_the_timeout(address: str, handed_in: bool) -> None:
+    http = httpx.Client() if handed_in else None
+    with tranche.Tranche(API_KEY, base_url=address, timeout=0.5, max_retries=0, http_client=http) as client:
+        # The connection is there already, as in most calls.
+        assert client.projects.retrieve("prj_1").name == "New website"
+        for _ in range(2):
+            began = time.monotonic()
+            with pytest.raises(tranche.ApiTimeoutError):
+                client.projects.retrieve("prj_headers")
+            assert 0.4 < time.monotonic() - began < 2
+        assert client.projects.retrieve("prj_1", timeout=None).name == "New website"
+    if http is not None:
+        http.close()
+
+
+def test_a_client_that_was_handed_in_keeps_its_own_timeouts_elsewhere(address: str) -> None:
+    with httpx.Client(timeout=0.5) as http:
+        with tranche.Tranche(API_KEY, base_url=address, timeout=30, http_client=http) as client:
+            client.projects.retrieve("prj_1")
+        assert http.get(address + "/prj_1").json()["name"] == "New website"
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])

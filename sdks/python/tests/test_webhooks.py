@@ -6,8 +6,10 @@ import base64
 import hmac
 import json
 from datetime import datetime, timezone
+from http.client import HTTPMessage
 from typing import Any
 
+import httpx
 import pytest
 import standardwebhooks
 
@@ -90,6 +92,64 @@ def test_the_tolerance_holds_in_both_directions_bounds_included() -> None:
     assert reason(BODY, signed(), now=NOW + 301) == "timestamp_too_old"
     assert reason(BODY, signed(), now=NOW - 301) == "timestamp_too_new"
     assert tranche.webhooks.verify(BODY, signed(), SECRET, now=NOW + 301, tolerance=301)
+
+
+@pytest.mark.parametrize("tolerance", [float("nan"), float("inf"), float("-inf"), -1])
+def test_a_tolerance_that_would_let_everything_or_nothing_pass_is_a_mistake_of_the_caller(tolerance: float) -> None:
+    with pytest.raises(ValueError, match="tolerance"):
+        tranche.webhooks.verify(BODY, signed(), SECRET, now=NOW, tolerance=tolerance)
+    with pytest.raises(ValueError, match="tolerance"):
+        tranche.webhooks.verify_signature(BODY, signed(), SECRET, now=NOW, tolerance=tolerance)
+    with pytest.raises(ValueError, match="now"):
+        tranche.webhooks.verify(BODY, signed(), SECRET, now=float("nan"))
+    assert tranche.webhooks.verify(BODY, signed(), SECRET, now=NOW, tolerance=0)
+
+
+def test_headers_of_http_server_and_of_an_asgi_scope_are_understood() -> None:
+    message = HTTPMessage()
+    for name, value in signed(tranche_seq="7").items():
+        message[name.title()] = value
+    assert tranche.webhooks.verify(BODY, message, SECRET, now=NOW).seq == 7
+    scope = [(name.encode(), value.encode()) for name, value in signed(tranche_seq="7").items()]
+    assert tranche.webhooks.verify(BODY, scope, SECRET, now=NOW).seq == 7
+    assert tranche.webhooks.verify(BODY, httpx.Headers(signed(tranche_seq="7")), SECRET, now=NOW).seq == 7
+
+
+@pytest.mark.parametrize("padding", ["", "=", "=="])
+def test_a_secret_may_come_without_its_padding(padding: str) -> None:
+    secret = "whsec_" + base64.b64encode(b"b" * (24 + 2 * len(padding))).decode()
+    assert secret.count("=") == len(padding)
+    for given in (secret, secret.rstrip("="), secret.rstrip("=").removeprefix("whsec_")):
+        assert tranche.webhooks.verify(BODY, signed(BODY, secret), given, now=NOW)
+    assert reason(BODY, signed(), "whsec_AAAAA") == "invalid_secret"
+    assert reason(BODY, signed(), "whsec_AA=A") == "invalid_secret"
+
+
+@pytest.mark.parametrize("secret", [None, 5, b"whsec_AAAA", [None], [SECRET, None], {}])
+def test_a_secret_that_is_none_is_told_as_such(secret: Any) -> None:
+    with pytest.raises(tranche.WebhookVerificationError, match=r"secret.*(NoneType|int|bytes)|No secret") as caught:
+        tranche.webhooks.verify(BODY, signed(), secret, now=NOW)
+    assert caught.value.reason == "invalid_secret"
+    assert "AAAA" not in str(caught.value)
+
+
+@pytest.mark.parametrize("body", [json.loads(BODY), None, 5, ["x"]])
+def test_a_body_that_was_parsed_already_is_a_mistake_of_the_caller(body: Any) -> None:
+    with pytest.raises(TypeError, match="raw bytes"):
+        tranche.webhooks.verify(body, signed(), SECRET, now=NOW)
+
+
+@pytest.mark.parametrize("headers", [None, 5, "webhook-id: x", [1], ["webhook-id"], {"webhook-id": ["a"]}])
+def test_headers_that_are_none_are_a_mistake_of_the_caller(headers: Any) -> None:
+    with pytest.raises(TypeError, match="headers must be"):
+        tranche.webhooks.verify(BODY, headers, SECRET, now=NOW)
+
+
+def test_a_payload_that_is_no_json_is_not_kept_in_the_chain() -> None:
+    with pytest.raises(tranche.WebhookVerificationError) as caught:
+        tranche.webhooks.verify(b"hello", signed(b"hello"), SECRET, now=NOW)
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
 
 
 def test_what_is_not_as_it_should_be_is_refused_with_its_reason() -> None:

@@ -30,6 +30,8 @@ def sync(client: tranche.Tranche) -> None:
     result = client.with_response(client.projects.retrieve, "prj_1")
     assert_type(result, tuple[types.Project, tranche.ApiResponse])
     client.webhook_endpoints.delete("whe_1")
+    for event in client.events.stream(after_seq=0, event_types=["payment.released"]):
+        assert_type(event, types.Event)
 
 
 async def asynchronous(client: tranche.AsyncTranche) -> None:
@@ -37,6 +39,9 @@ async def asynchronous(client: tranche.AsyncTranche) -> None:
     assert_type(await client.invoices.list(), tranche.AsyncPage[types.Invoice])
     async for invoice in client.invoices.list():
         assert_type(invoice, types.Invoice)
+    async with client.events.stream() as stream:
+        async for event in stream:
+            assert_type(event, types.Event)
     result = await client.with_response(client.projects.list, limit=3)
     assert_type(result, tuple[tranche.AsyncPage[types.Project], tranche.ApiResponse])
 
@@ -58,6 +63,7 @@ def receive(body: bytes, headers: dict[str, str]) -> None:
             | types.MilestoneChangesRequestedWebhook()
             | types.MilestoneCancelledWebhook()
             | types.InvoiceIssuedWebhook()
+            | types.WebhookEndpointDisabledWebhook()
         ):
             assert_type(event.seq, int | None)
         case _:

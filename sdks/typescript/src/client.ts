@@ -5,7 +5,7 @@ import { GapDetector, type GapDetectorOptions } from './gap-detector.ts';
 import { Resources } from './generated/resources.ts';
 import { settingsOf, type TrancheOptions } from './options.ts';
 import { Transport } from './transport.ts';
-import { type HeadersLike, type VerifyOptions, verifyWebhook, type WebhookEvent } from './webhooks.ts';
+import { type HeadersLike, type Payload, type VerifyOptions, verifyWebhook, type WebhookEvent } from './webhooks.ts';
 
 export class Tranche extends Resources {
   readonly webhooks: Webhooks;
@@ -28,12 +28,7 @@ export class Webhooks {
    * The event that a webhook tells of; throws a `WebhookVerificationError` unless it is authentic and recent.
    * `payload` must be the body exactly as it came, before any parsing. While a secret is being rotated, give both.
    */
-  verify(
-    payload: string | Uint8Array,
-    headers: HeadersLike,
-    secret: string | readonly string[],
-    options: VerifyOptions = {},
-  ): WebhookEvent {
+  verify(payload: Payload, headers: HeadersLike, secret: string | readonly string[], options: VerifyOptions = {}): WebhookEvent {
     return verifyWebhook(payload, headers, secret, options);
   }
 

@@ -2,10 +2,11 @@
 // Keeps the highest number seen and nothing else; where that outlives the process is the caller's choice.
 
 import type { Event, EventType, ListEventsQuery } from './generated/types.ts';
+import type { WebhookEvent } from './webhooks.ts';
 
 export interface GapDetectorOptions {
-  /** The highest `seq` handled so far, from where it was stored. Without it, the first webhook that is shown begins the count. */
-  readonly lastSeq?: number | undefined;
+  /** The highest `seq` handled so far, from where it was stored. Without it, or with 0, the first webhook that is shown begins the count. */
+  readonly lastSeq?: number | null | undefined;
   /** The kinds of event that the endpoint is sent; others are no gap. Default: all kinds. */
   readonly eventTypes?: readonly EventType[] | undefined;
 }
@@ -19,11 +20,17 @@ export interface Numbered {
 export interface Observation {
   /** Whether it was seen before, or read from the event log when it was missing: there is nothing left to do for it. */
   readonly duplicate: boolean;
-  /** What should have come before it and did not, oldest first. */
+  /** What should have come before it and did not, oldest first, as the event log has it; `webhookEventOf` makes webhooks of these. */
   readonly missing: readonly Event[];
 }
 
 const PAGE = 100;
+
+/** A record of the event log in the form of the webhook that told, or should have told, of it. */
+export function webhookEventOf({ type, data, id, seq, created_at }: Event): WebhookEvent {
+  // That each kind has its own data is known of records as of webhooks, but not to the type of records.
+  return { event: type, data, id, timestamp: new Date(created_at), seq, prevSeq: null, attempt: null } as unknown as WebhookEvent;
+}
 
 export class GapDetector {
   readonly #events: (query: ListEventsQuery) => AsyncIterable<Event>;
@@ -34,7 +41,8 @@ export class GapDetector {
   constructor(events: (query: ListEventsQuery) => AsyncIterable<Event>, { lastSeq, eventTypes }: GapDetectorOptions) {
     this.#events = events;
     this.#types = eventTypes === undefined ? null : new Set(eventTypes);
-    this.#lastSeq = lastSeq ?? null;
+    // Numbers begin at 1, so that a store that begins with 0 says no more than one that is empty.
+    this.#lastSeq = lastSeq || null;
   }
 
   /** The highest `seq` seen. Store it once what was observed has been handled. */
@@ -52,14 +60,14 @@ export class GapDetector {
   }
 
   /**
-   * Calls `handle` for what is missing and then for the webhook itself, and counts each as seen only when it is done: after a failure, the
-   * next attempt of the webhook begins where this one failed. Duplicates are not handled again.
+   * Calls `handle` for what is missing, in the form of a webhook as well, and then for the webhook itself, and counts each as seen only when
+   * it is done: after a failure, the next attempt of the webhook begins where this one failed. Duplicates are not handled again.
    */
-  process<Webhook extends Numbered>(webhook: Webhook, handle: (one: Webhook | Event) => unknown): Promise<Observation> {
+  process<Webhook extends Numbered>(webhook: Webhook, handle: (one: Webhook | WebhookEvent) => unknown): Promise<Observation> {
     return this.#inTurn(async () => {
       const observation = await this.#look(webhook);
       for (const event of observation.missing) {
-        await handle(event);
+        await handle(webhookEventOf(event));
         this.#advance(event.seq);
       }
       if (!observation.duplicate) await handle(webhook);

@@ -3,7 +3,7 @@
 // answers 500, so that the webhook is sent again.
 
 import { WebhookVerificationError } from './errors.ts';
-import { type HeadersLike, type VerifyOptions, verifyWebhook, type WebhookEvent } from './webhooks.ts';
+import { type HeadersLike, type Payload, type VerifyOptions, verifyWebhook, type WebhookEvent } from './webhooks.ts';
 
 export interface WebhookHandlerOptions extends VerifyOptions {
   /** `whsec_…`, or several while one replaces the other; a function is asked for each webhook. */
@@ -16,11 +16,7 @@ export interface WebhookHandlerOptions extends VerifyOptions {
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /** What to answer: 200, or why not. */
-async function receive(
-  payload: string | Uint8Array,
-  headers: HeadersLike,
-  options: WebhookHandlerOptions,
-): Promise<[status: number, text: string]> {
+async function receive(payload: Payload, headers: HeadersLike, options: WebhookHandlerOptions): Promise<[status: number, text: string]> {
   const { secret, onEvent } = options;
   let event: WebhookEvent;
   try {
@@ -38,11 +34,22 @@ async function receive(
 export function fetchWebhookHandler(options: WebhookHandlerOptions): (request: Request) => Promise<Response> {
   return async (request) => {
     if (request.method !== 'POST') return new Response('', { status: 405, headers: { allow: 'POST' } });
-    const payload = new Uint8Array(await request.arrayBuffer());
-    if (payload.length > MAX_BODY_BYTES) return new Response('', { status: 413 });
+    const payload = request.body === null ? '' : await bounded(chunksOf(request.body));
+    if (payload === null) return new Response('', { status: 413 });
     const [status, text] = await receive(payload, request.headers, options);
     return new Response(text, { status });
   };
+}
+
+/** Not every runtime can iterate a stream by itself. Stopping early cancels it, so that no more of the body is taken in. */
+async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  const reader = stream.getReader();
+  try {
+    for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;
+  } finally {
+    // Does nothing at the end of the body, and its own failure changes nothing about the answer.
+    reader.cancel().catch(() => {});
+  }
 }
 
 /** The parts of a request of Express, or of Node's http, that are used. */
@@ -87,9 +94,14 @@ async function bodyOf(request: NodeRequest): Promise<string | Uint8Array | null>
   if (body !== undefined) {
     throw new TypeError('The body was parsed before it could be verified: mount the webhook handler before express.json().');
   }
+  return bounded(request);
+}
+
+/** All of a body; null, without reading on, once it is too long. */
+async function bounded(body: AsyncIterable<Uint8Array>): Promise<Uint8Array | null> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of request) {
+  for await (const chunk of body) {
     bytes += chunk.length;
     if (bytes > MAX_BODY_BYTES) return null;
     chunks.push(chunk);

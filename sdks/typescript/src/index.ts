@@ -13,7 +13,8 @@ export {
   type WebhookRefusal,
   WebhookVerificationError,
 } from './errors.ts';
-export { GapDetector, type GapDetectorOptions, type Numbered, type Observation } from './gap-detector.ts';
+export { EventStream } from './event-stream.ts';
+export { GapDetector, type GapDetectorOptions, type Numbered, type Observation, webhookEventOf } from './gap-detector.ts';
 export * from './generated/errors.ts';
 export type * from './generated/resources.ts';
 export type * from './generated/types.ts';
@@ -34,6 +35,7 @@ export type { CallOptions, Fetch, TrancheOptions } from './options.ts';
 export { ApiResponse, type RateLimit } from './response.ts';
 export {
   type HeadersLike,
+  type Payload,
   type VerifyOptions,
   verifyWebhook,
   verifyWebhookSignature,

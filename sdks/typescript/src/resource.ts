@@ -3,6 +3,7 @@
 
 import type { Call } from './call.ts';
 import { TrancheError } from './errors.ts';
+import type { EventStream } from './event-stream.ts';
 import type { ListCall } from './list.ts';
 import type { CallOptions } from './options.ts';
 
@@ -11,6 +12,7 @@ export interface Requester {
   call<Result>(method: string, path: string, body: unknown, options: CallOptions): Call<Result>;
   /** `short` are the short names of filters that the query may hold: `project` for `project_id`. */
   list<Item>(path: string, query: object, options: CallOptions, short?: readonly string[]): ListCall<Item>;
+  stream<Item>(path: string, query: object, options: CallOptions): EventStream<Item>;
 }
 
 export class Resource {

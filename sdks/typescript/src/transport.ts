@@ -2,21 +2,16 @@
 // Knows nothing of resources, and tells nobody the API key.
 
 import { Call, type WithResponse } from './call.ts';
-import { ApiConnectionError, ApiError, ApiTimeoutError, type FieldError, type TrancheError } from './errors.ts';
-import { errorClasses } from './generated/errors.ts';
+import { ApiConnectionError, ApiTimeoutError, type TrancheError } from './errors.ts';
+import { EventStream } from './event-stream.ts';
 import { version } from './generated/version.ts';
 import { ListCall, type PageBody, type Query } from './list.ts';
 import { type CallOptions, runtimeName, type Settings } from './options.ts';
 import { queryString } from './query.ts';
+import { type Answer, errorOf, reasonOf } from './refusal.ts';
 import type { Requester } from './resource.ts';
 import { ApiResponse } from './response.ts';
 import { aborted, backoffMs, isTransient, MAX_RETRY_AFTER_MS, retryAfterMs, wait } from './retry.ts';
-
-interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-}
 
 export class Transport implements Requester {
   readonly #settings: Settings;
@@ -34,6 +29,23 @@ export class Transport implements Requester {
     const whole: Record<string, unknown> = {};
     for (const [name, value] of Object.entries(query)) whole[short.includes(name) ? `${name}_id` : name] = value;
     return new ListCall(whole, (page: Query) => this.#carryOut<PageBody<Item>>('GET', path + queryString(page), undefined, options));
+  }
+
+  stream<Item>(path: string, query: object, options: CallOptions): EventStream<Item> {
+    const { baseUrl, fetch } = this.#settings;
+    // Where several values may be asked for, the API reads them with commas between.
+    const texts = Object.entries(query).map(([name, value]) => [name, Array.isArray(value) ? value.join() : value]);
+    const headers = { ...this.#headersOf('GET', undefined, options), accept: 'text/event-stream' };
+    return new EventStream({
+      open: async (lastEventId, signal) => {
+        const more = lastEventId === null ? headers : { ...headers, 'last-event-id': lastEventId };
+        const init: RequestInit = { method: 'GET', headers: await this.#authorized(more), redirect: 'manual', signal };
+        return () => fetch(baseUrl + path + queryString(Object.fromEntries(texts)), init);
+      },
+      timeoutMs: options.timeoutMs ?? this.#settings.timeoutMs,
+      maxRetries: options.maxRetries ?? this.#settings.maxRetries,
+      signal: options.signal,
+    });
   }
 
   async #carryOut<Result>(method: string, path: string, body: unknown, options: CallOptions): Promise<WithResponse<Result>> {
@@ -123,36 +135,4 @@ function parse({ text }: Answer): unknown {
       cause: cause instanceof Error ? cause.name : undefined,
     });
   }
-}
-
-function errorOf({ status, headers, text }: Answer, askedMs: number | null): ApiError {
-  const problem = problemOf(text);
-  const code = typeof problem.code === 'string' ? problem.code : null;
-  const known = code === null || !Object.hasOwn(errorClasses, code) ? undefined : errorClasses[code];
-  const error = new (known?.type ?? ApiError)({
-    status,
-    code,
-    message: typeof problem.detail === 'string' ? problem.detail : `The answer has the status ${status}.`,
-    requestId: headers.get('request-id') ?? (typeof problem.request_id === 'string' ? problem.request_id : null),
-    fieldErrors: Array.isArray(problem.errors) ? (problem.errors as FieldError[]) : [],
-    headers,
-    retryAfterMs: askedMs,
-  });
-  if (known !== undefined) error.name = known.name;
-  return error;
-}
-
-function problemOf(text: string): Record<string, unknown> {
-  try {
-    const problem: unknown = JSON.parse(text);
-    return typeof problem === 'object' && problem !== null ? (problem as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
-}
-
-function reasonOf(cause: unknown): string {
-  if (!(cause instanceof Error)) return String(cause);
-  // Runtimes hide the reason one deeper: "fetch failed", and in its cause why.
-  return cause.cause instanceof Error ? cause.cause.message : cause.message;
 }

@@ -1,7 +1,7 @@
 // Webhooks as Standard Webhooks signs them: whether one is authentic and recent, and what it tells.
 // Works on the bytes that came; receives nothing itself.
 
-import { type WebhookRefusal, WebhookVerificationError } from './errors.ts';
+import { TrancheError, type WebhookRefusal, WebhookVerificationError } from './errors.ts';
 import type { WebhookBody } from './generated/types.ts';
 import { hmacSha256 } from './sha256.ts';
 
@@ -36,17 +36,21 @@ export interface VerifyOptions {
   readonly now?: (() => Date) | undefined;
 }
 
+/** The body exactly as it came. */
+export type Payload = string | Uint8Array | ArrayBuffer;
+
 const DEFAULT_TOLERANCE_SECONDS = 300;
 
 /** The event that a webhook tells of; throws a `WebhookVerificationError` unless it is authentic and recent. */
 export function verifyWebhook(
-  payload: string | Uint8Array,
+  payload: Payload,
   headers: HeadersLike,
   secret: string | readonly string[],
   options: VerifyOptions = {},
 ): WebhookEvent {
-  const found = verifyWebhookSignature(payload, headers, secret, options);
-  const body = parse(payload);
+  const raw = rawOf(payload);
+  const found = verifyWebhookSignature(raw, headers, secret, options);
+  const body = parse(raw);
   const number = (name: string): number | null => (/^\d+$/.test(found[name] ?? '') ? Number(found[name]) : null);
   return {
     ...body,
@@ -60,18 +64,22 @@ export function verifyWebhook(
 
 /** Verifies without reading the body, for whoever parses by other means. Returns the headers, with their names in lower case. */
 export function verifyWebhookSignature(
-  payload: string | Uint8Array,
+  payload: Payload,
   headers: HeadersLike,
   secret: string | readonly string[],
   { toleranceSeconds = DEFAULT_TOLERANCE_SECONDS, now = () => new Date() }: VerifyOptions = {},
 ): Record<string, string> {
-  const keys = (typeof secret === 'string' ? [secret] : secret).map(keyOf);
-  if (keys.length === 0) throw refusal('invalid_secret', 'There is no secret to verify with.');
+  // Not a number would compare as within, and let any age through.
+  if (!Number.isFinite(toleranceSeconds) || toleranceSeconds < 0) throw new TrancheError('toleranceSeconds must be a number from 0.');
+  const raw = rawOf(payload);
+  const secrets: readonly unknown[] = typeof secret === 'string' ? [secret] : Array.isArray(secret) ? secret : [];
+  if (secrets.length === 0) throw refusal('invalid_secret', 'There is no secret to verify with.');
+  const keys = secrets.map(keyOf);
   const found = lowerCase(headers);
   const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures } = found;
   if (!id || !timestamp || !signatures) throw refusal('missing_header', 'webhook-id, webhook-timestamp or webhook-signature is missing.');
   if (!/^\d{1,12}$/.test(timestamp)) throw refusal('invalid_timestamp', 'webhook-timestamp is not a whole number of seconds.');
-  const signed = joined(`${id}.${timestamp}.`, payload);
+  const signed = joined(`${id}.${timestamp}.`, raw);
   const offered = signatures.split(' ').filter((one) => one.startsWith('v1,'));
   let matches = false;
   // Every pair is compared, whatever matched before.
@@ -88,8 +96,18 @@ export function verifyWebhookSignature(
 
 const refusal = (reason: WebhookRefusal, message: string): WebhookVerificationError => new WebhookVerificationError(reason, message);
 
-function keyOf(secret: string): Uint8Array {
-  const text = secret.startsWith('whsec_') ? secret.slice('whsec_'.length) : secret;
+/** What a parser made of a body cannot be verified any more; that is for the receiver's developer to know, not for the sender. */
+function rawOf(payload: Payload): string | Uint8Array {
+  if (typeof payload === 'string') return payload;
+  if (ArrayBuffer.isView(payload)) return new Uint8Array(payload.buffer, payload.byteOffset, payload.byteLength);
+  // Not `instanceof`: a body may come from another realm.
+  if (Object.prototype.toString.call(payload) === '[object ArrayBuffer]') return new Uint8Array(payload);
+  const what = payload === null ? 'null' : typeof payload;
+  throw new TrancheError(`payload must be the body exactly as it came, as text or bytes, before any parsing; this is ${what}.`);
+}
+
+function keyOf(secret: unknown): Uint8Array {
+  const text = typeof secret !== 'string' ? '' : secret.startsWith('whsec_') ? secret.slice('whsec_'.length) : secret;
   if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/.test(text) || text === '') {
     throw refusal('invalid_secret', 'A secret must be "whsec_" and base64.');
   }
@@ -97,6 +115,7 @@ function keyOf(secret: string): Uint8Array {
 }
 
 function lowerCase(headers: HeadersLike): Record<string, string> {
+  if (typeof headers !== 'object' || headers === null) throw new TrancheError('headers must be the headers of the request.');
   const pairs: Iterable<readonly [string, string | readonly string[] | undefined]> =
     Symbol.iterator in headers
       ? headers

@@ -137,12 +137,12 @@ function fetchOnlyGlobals(): Record<string, unknown> {
   };
 }
 
-test('the whole scenario goes through in a runtime that has only fetch', async () => {
+test('the whole scenario, and a stream, go through in a runtime that has only fetch', async () => {
   const environment = await openTestEnvironment();
   try {
     const code = await build({
       stdin: {
-        contents: `import * as sdk from ${JSON.stringify(join(installed, 'dist/index.js'))}; import { Scenario } from './scenario.ts'; globalThis.begin = (given) => new Scenario({ sdk, ...given });`,
+        contents: `import * as sdk from ${JSON.stringify(join(installed, 'dist/index.js'))}; import { Scenario } from './scenario.ts'; globalThis.begin = (given) => new Scenario({ sdk, ...given }); globalThis.sdk = sdk;`,
         resolveDir: fileURLToPath(new URL('.', import.meta.url)),
       },
       bundle: true,
@@ -150,7 +150,10 @@ test('the whole scenario goes through in a runtime that has only fetch', async (
       write: false,
       platform: 'neutral',
     });
-    const context = vm.createContext(fetchOnlyGlobals()) as { begin?: (given: Omit<Surroundings, 'sdk'>) => Scenario };
+    const context = vm.createContext(fetchOnlyGlobals()) as {
+      begin?: (given: Omit<Surroundings, 'sdk'>) => Scenario;
+      sdk?: Surroundings['sdk'];
+    };
     vm.runInContext(code.outputFiles[0]?.text as string, context);
     const read = (path: string): unknown => JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'));
     const scenario = context.begin?.({ document: read('../../../openapi.json') as Document, variables: environment.variables }) as Scenario;
@@ -161,6 +164,11 @@ test('the whole scenario goes through in a runtime that has only fetch', async (
         throw new Error(`${step.name}: ${String(error)}`);
       });
     }
+    const { TRANCHE_API_KEY: apiKey, TRANCHE_BASE_URL: baseUrl } = environment.variables;
+    const { Tranche } = context.sdk as Surroundings['sdk'];
+    const seqs: number[] = [];
+    for await (const { seq } of new Tranche({ apiKey, baseUrl }).events.stream({ after_seq: 0 })) if (seqs.push(seq) === 3) break;
+    expect(seqs).toEqual([1, 2, 3]);
   } finally {
     await environment.close();
   }

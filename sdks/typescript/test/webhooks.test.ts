@@ -1,4 +1,4 @@
-// Receiving webhooks: the hash behind the signature, agreement with the reference library, the handlers of each framework, and gaps.
+// Receiving webhooks: the hash behind the signature, agreement with the reference library, and the handlers of each framework.
 // The vectors, good and bad, are in the shared scenario.
 
 import { createHash, createHmac, randomBytes } from 'node:crypto';
@@ -9,17 +9,15 @@ import fastify from 'fastify';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, expectTypeOf, onTestFinished, test } from 'vitest';
 import {
-  type Event,
   expressWebhookHandler,
   fastifyWebhooks,
   fetchWebhookHandler,
-  GapDetector,
+  TrancheError,
   verifyWebhook,
   type WebhookEvent,
   WebhookVerificationError,
 } from '../src/index.ts';
 import { hmacSha256, sha256 } from '../src/sha256.ts';
-import { stubbed } from './stub.ts';
 
 const secret = `whsec_${randomBytes(32).toString('base64')}`;
 const body = '{"event":"payment.released","data":{"projectId":"prj_1","milestoneId":"mil_1","amount":5,"currency":"USD"}}';
@@ -51,7 +49,8 @@ test('the hash and the HMAC are those of node:crypto, for every length around a 
 
 test('what the reference library signs verifies, as text and as bytes, with any kind of headers', () => {
   const headers = signed();
-  for (const payload of [body, Buffer.from(body), new TextEncoder().encode(body)]) {
+  const bytes = new TextEncoder().encode(body);
+  for (const payload of [body, Buffer.from(body), bytes, bytes.buffer]) {
     for (const given of [
       headers,
       new Headers(headers),
@@ -80,6 +79,36 @@ test('no message of a refusal holds a secret', () => {
     }
     expect(thrown).toBeInstanceOf(WebhookVerificationError);
     expect(String(thrown)).not.toMatch(/whsec_\w/);
+  }
+});
+
+test('a tolerance that is no number from 0 is refused, and lets no old webhook through', () => {
+  for (const toleranceSeconds of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -1]) {
+    expect(() => verifyWebhook(body, signed(), secret, { toleranceSeconds })).toThrow('toleranceSeconds must be');
+  }
+  expect(verifyWebhook(body, signed(), secret, { toleranceSeconds: undefined })).toMatchObject({ id: 'evt_1' });
+});
+
+test('what cannot be verified because of the receiver is an error that says so, and none of the sender', () => {
+  const verify = verifyWebhook as (...given: unknown[]) => unknown;
+  const thrown = (...given: unknown[]): unknown => {
+    try {
+      return verify(...given);
+    } catch (error) {
+      return error;
+    }
+  };
+  for (const parsed of [JSON.parse(body), undefined, null, 5]) {
+    const error = thrown(parsed, signed(), secret);
+    expect(error).toBeInstanceOf(TrancheError);
+    expect(error).not.toBeInstanceOf(WebhookVerificationError);
+    expect(String(error)).toContain('exactly as it came');
+  }
+  for (const none of [undefined, null, 'text']) {
+    expect(thrown(body, none, secret)).toEqual(new TrancheError('headers must be the headers of the request.'));
+  }
+  for (const none of [undefined, null, '', [], [undefined], 5]) {
+    expect(thrown(body, signed(), none)).toMatchObject({ name: 'WebhookVerificationError', reason: 'invalid_secret' });
   }
 });
 
@@ -165,67 +194,29 @@ describe('handlers', () => {
     expect(String(errors[0])).toContain('before express.json()');
   });
 
+  test('fetch: a body without an end is refused once it is too long, and no more of it is taken in', async () => {
+    let pulled = 0;
+    let cancelled = false;
+    const endless = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        pulled += 1;
+        if (pulled > 1_000) throw new Error('it is read without a bound');
+        controller.enqueue(new Uint8Array(64 * 1024));
+      },
+      cancel() {
+        cancelled = true;
+      },
+    });
+    const init: RequestInit = { method: 'POST', body: endless, headers: signed(), duplex: 'half' };
+    const handler = fetchWebhookHandler({ secret, onEvent: () => undefined });
+    const answer = await handler(new Request('http://receiver.test', init));
+    expect([answer.status, cancelled]).toEqual([413, true]);
+    expect(pulled).toBeLessThan(20);
+  });
+
   test('a receiver without a usable secret answers 500, and does not say why', async () => {
     const handler = fetchWebhookHandler({ secret: [], onEvent: () => undefined });
     const answer = await handler(new Request('http://receiver.test', { method: 'POST', body, headers: signed() }));
     expect([answer.status, await answer.text()]).toEqual([500, '']);
-  });
-});
-
-describe('gaps', () => {
-  const log: Event[] = [1, 2, 3, 4, 5, 6].map((seq) => ({
-    id: `evt_${seq}`,
-    object: 'event',
-    seq,
-    type: seq % 2 === 0 ? 'payment.released' : 'project.created',
-    created_at: '',
-    data: {},
-  }));
-  const asked: number[] = [];
-  const detector = (lastSeq: number, fails = (): boolean => false) =>
-    new GapDetector(
-      async function* (query) {
-        asked.push(query.after_seq ?? 0);
-        if (fails()) throw new Error('away');
-        yield* log.filter(({ seq }) => seq > (query.after_seq ?? 0));
-      },
-      { lastSeq, eventTypes: ['payment.released'] },
-    );
-
-  test('two webhooks at once do not both find the same gap', async () => {
-    const gaps = detector(1);
-    const [first, second] = await Promise.all([gaps.observe({ seq: 5, prevSeq: 4 }), gaps.observe({ seq: 6, prevSeq: 5 })]);
-    expect(first.missing.map(({ seq }) => seq)).toEqual([2, 4]);
-    expect(second).toEqual({ duplicate: false, missing: [] });
-    expect(gaps.lastSeq).toBe(6);
-  });
-
-  test('what could not be read or handled stays a gap for the next attempt', async () => {
-    let away = true;
-    const gaps = detector(1, () => away);
-    const webhook = { seq: 6, prevSeq: 4 };
-    await expect(gaps.observe(webhook)).rejects.toThrow('away');
-    expect(gaps.lastSeq).toBe(1);
-    away = false;
-    const handled: (number | null)[] = [];
-    const handle = ({ seq }: { readonly seq: number | null }): void => {
-      if (seq === 4 && handled.length === 1) throw new Error('not now');
-      handled.push(seq);
-    };
-    await expect(gaps.process(webhook, handle)).rejects.toThrow('not now');
-    expect([handled, gaps.lastSeq]).toEqual([[2], 2]);
-    handled.push(0);
-    await gaps.process(webhook, handle);
-    await gaps.process(webhook, handle);
-    expect([handled, gaps.lastSeq]).toEqual([[2, 0, 4, 6], 6]);
-  });
-
-  test('the detector of a client reads the event log of that client', async () => {
-    const { client, sent } = stubbed([
-      new Response(JSON.stringify({ object: 'list', data: log.slice(1), has_more: false, next_cursor: null })),
-    ]);
-    const { missing } = await client.webhooks.gapDetector({ lastSeq: 1 }).observe({ seq: 4, prevSeq: 3 });
-    expect(missing.map(({ seq }) => seq)).toEqual([2, 3]);
-    expect(sent[0]?.url).toBe('http://service.test/v1/events?after_seq=1&limit=100');
   });
 });

@@ -28,6 +28,7 @@ from ._generated import errors as _by_code
 from ._generated.errors import *
 from ._page import AsyncList, AsyncPage, Page
 from ._response import ApiResponse, RateLimit
+from ._stream import AsyncEventStream, EventStream
 from ._values import NOT_GIVEN, NotGiven
 from ._version import __version__
 
@@ -37,10 +38,12 @@ __all__ = [
     "ApiError",
     "ApiResponse",
     "ApiTimeoutError",
+    "AsyncEventStream",
     "AsyncGapDetector",
     "AsyncList",
     "AsyncPage",
     "AsyncTranche",
+    "EventStream",
     "FieldProblem",
     "GapDetector",
     "NotGiven",

@@ -147,7 +147,7 @@ class Attempts(Generic[T]):
 
     def on_failure(self, failure: Exception) -> Pause:
         """The pause before the next attempt after one without an answer. Raises when there is none."""
-        error = _connection_error(failure)
+        error = connection_error(failure)
         if isinstance(failure, httpx.RequestError) and not is_retried_failure(failure):
             raise error from failure
         self._outcome_unknown = True
@@ -177,7 +177,8 @@ def error_of(response: ApiResponse) -> ApiError:
     return error if specific is None else specific(response)
 
 
-def _connection_error(failure: Exception) -> ApiConnectionError:
+def connection_error(failure: Exception) -> ApiConnectionError:
+    """The error of an attempt that got no answer."""
     if isinstance(failure, (httpx.TimeoutException, TimeoutError)):
         return ApiTimeoutError("The answer did not come within the timeout.")
     # Only the kind: the text of a low-level error may repeat what was sent, the API key included.

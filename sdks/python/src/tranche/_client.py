@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 import httpx
 
 from ._call import Attempts, Call, Pause, captured
-from ._client_base import ClientBase, check_size
+from ._client_base import NO_AUTH, ClientBase, NoCookies, check_size
 from ._generated.resources import Resources
 from ._page import ListRequest, Page
 from ._response import ApiResponse
-from ._settings import DEFAULT_MAX_RETRIES, DEFAULT_TIMEOUT_SECONDS, Settings
+from ._settings import DEFAULT_MAX_RETRIES, DEFAULT_TIMEOUT_SECONDS, Settings, timeouts_of
 from ._values import NOT_GIVEN, NotGiven
 from .webhooks import Webhooks
 
@@ -52,7 +52,7 @@ class Tranche(ClientBase, Resources):
         http_client: httpx.Client | None = None,
     ) -> None:
         settings = Settings(api_key, base_url, timeout, max_retries, headers)
-        self._http = httpx.Client() if http_client is None else http_client
+        self._http = httpx.Client(cookies=NoCookies()) if http_client is None else http_client
         self._owns_http = http_client is None
         ClientBase.__init__(self, settings, self._http)
         Resources.__init__(self, self)
@@ -129,22 +129,29 @@ class Tranche(ClientBase, Resources):
             time.sleep(pause.seconds)
 
     def _attempt(self, call: Call[Any], timeout: float | None) -> tuple[httpx.Response, bytes]:
-        # httpx's timeouts are for each read; a server that dribbles would never exceed them. Hence the deadline.
-        deadline = None if timeout is None else time.monotonic() + timeout
-        request = self._request(call, timeout)
-        response = self._http.send(request, stream=True, auth=None, follow_redirects=False)
+        began = time.monotonic()
+        response = self._open(call, timeouts_of(timeout))
         try:
-            chunks: list[bytes] = []
-            size = 0
-            for chunk in response.iter_bytes():
-                size += len(chunk)
-                check_size(size)
-                chunks.append(chunk)
-                if deadline is not None and time.monotonic() > deadline:
-                    raise TimeoutError
-            return response, chunks[0] if len(chunks) == 1 else b"".join(chunks)
+            return response, self._content(response, timeout, began)
         finally:
             response.close()
+
+    def _open(self, call: Call[Any], timeouts: Mapping[str, float | None]) -> httpx.Response:
+        request = self._request(call, timeouts)
+        return self._http.send(request, stream=True, auth=NO_AUTH, follow_redirects=False)
+
+    def _content(self, response: httpx.Response, timeout: float | None, began: float | None = None) -> bytes:
+        # httpx's timeouts are for each read; a server that dribbles would never exceed them. Hence the deadline.
+        deadline = None if timeout is None else (time.monotonic() if began is None else began) + timeout
+        chunks: list[bytes] = []
+        size = 0
+        for chunk in response.iter_bytes():
+            size += len(chunk)
+            check_size(size)
+            chunks.append(chunk)
+            if deadline is not None and time.monotonic() > deadline:
+                raise TimeoutError
+        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
     def _read_page(self, request: ListRequest[T]) -> Page[T]:
         def decode(values: Any) -> Page[T]:

@@ -11,9 +11,20 @@ from ._generated.models import *
 from ._generated.webhooks import *
 from ._page import AsyncList, AsyncPage, Page
 from ._response import ApiResponse, RateLimit
+from ._stream import AsyncEventStream, EventStream
 from ._webhook_envelope import UnknownWebhook, WebhookEnvelope
 
-__all__ = ["ApiResponse", "AsyncList", "AsyncPage", "Page", "RateLimit", "UnknownWebhook", "WebhookEnvelope"]
+__all__ = [
+    "ApiResponse",
+    "AsyncEventStream",
+    "AsyncList",
+    "AsyncPage",
+    "EventStream",
+    "Page",
+    "RateLimit",
+    "UnknownWebhook",
+    "WebhookEnvelope",
+]
 __all__ += bodies.__all__
 __all__ += enums.__all__
 __all__ += models.__all__

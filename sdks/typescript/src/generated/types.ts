@@ -1116,6 +1116,14 @@ export interface ListApiKeysQuery {
   readonly created_before?: string | Date | undefined;
 }
 
+/** The query of `events.stream`. */
+export interface StreamEventsQuery {
+  /** Only events after this one, those that exist at once. Left out: those that are committed from now on. `Last-Event-ID` goes before it. */
+  readonly after_seq?: number | undefined;
+  /** Send these kinds only, with commas between. Left out: every kind. */
+  readonly event_types?: string | readonly string[] | undefined;
+}
+
 /** The body of a webhook, by its `event`. */
 export type WebhookBody =
   | ProjectCreatedWebhook

@@ -147,7 +147,25 @@ class DeliveryAttempt(Model):
     """
     status_code: int | None
     """The HTTP status of the answer; null when none arrived."""
-    error_kind: Literal["invalid_url", "blocked_address", "dns_not_found", "dns_failed", "dns_timeout", "connection_refused", "connection_reset", "connect_timeout", "host_unreachable", "connection_failed", "tls_error", "timeout", "invalid_response", "not_sent"] | None
+    error_kind: (
+        Literal[
+            "invalid_url",
+            "blocked_address",
+            "dns_not_found",
+            "dns_failed",
+            "dns_timeout",
+            "connection_refused",
+            "connection_reset",
+            "connect_timeout",
+            "host_unreachable",
+            "connection_failed",
+            "tls_error",
+            "timeout",
+            "invalid_response",
+            "not_sent",
+        ]
+        | None
+    )
     """Why no answer arrived, as a word for programs; null when one did."""
     error: str | None
     """The same as a sentence, with the code of the operating system or of TLS."""
@@ -402,7 +420,18 @@ class WebhookDiagnosis(Model):
     url: str
     checked_at: datetime
     """When it was looked at."""
-    verdict: Literal["healthy", "invalid_url", "dns_failed", "blocked_address", "connection_failed", "tls_failed", "no_answer", "redirected", "gone", "rejected"]
+    verdict: Literal[
+        "healthy",
+        "invalid_url",
+        "dns_failed",
+        "blocked_address",
+        "connection_failed",
+        "tls_failed",
+        "no_answer",
+        "redirected",
+        "gone",
+        "rejected",
+    ]
     """What went wrong first; `healthy` when nothing did."""
     hint: str
     """What it means and what to do, in plain words."""
@@ -675,7 +704,25 @@ class WebhookTest(Model):
     """The IP address that was connected to; null when there was none."""
     status_code: int | None
     """The HTTP status of the answer; null when none arrived."""
-    error_kind: Literal["invalid_url", "blocked_address", "dns_not_found", "dns_failed", "dns_timeout", "connection_refused", "connection_reset", "connect_timeout", "host_unreachable", "connection_failed", "tls_error", "timeout", "invalid_response", "not_sent"] | None
+    error_kind: (
+        Literal[
+            "invalid_url",
+            "blocked_address",
+            "dns_not_found",
+            "dns_failed",
+            "dns_timeout",
+            "connection_refused",
+            "connection_reset",
+            "connect_timeout",
+            "host_unreachable",
+            "connection_failed",
+            "tls_error",
+            "timeout",
+            "invalid_response",
+            "not_sent",
+        ]
+        | None
+    )
     """Why no answer arrived, as a word for programs; null when one did."""
     error: str | None
     """The same as a sentence."""

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from .._call import Call, nothing
 from .._page import ListRequest, Page
+from .._stream import EventStream
+from .._stream_progress import StreamRequest
 from .._values import NOT_GIVEN, NotGiven, either, entity_tag, path_segment
 from .bodies import MilestoneCreate, SubmissionInput
 from .enums import (
@@ -818,6 +820,46 @@ class Events:
                 timeout=timeout,
                 max_retries=max_retries,
             )
+        )
+
+    def stream(
+        self,
+        *,
+        after_seq: int | NotGiven = NOT_GIVEN,
+        event_types: Sequence[EventType] | NotGiven = NOT_GIVEN,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> EventStream:
+        """
+        Stream events.
+
+        Server-Sent Events: what is committed, within milliseconds, in order and without a gap. Each message carries the
+        `seq` of its event as `id`; a client that comes back with `Last-Event-ID` goes on from there, on any server. A
+        reader that stops reading for 10 s is cut, a stream whose key is revoked ends, and one that is open counts as
+        one request of the limit. It is for catching up without webhooks: nothing is stored about who has read what.
+
+        Scope: `events:read`.
+
+        :param after_seq: Only events after this one, those that exist at once. Left out: those that are committed from
+            now on. `Last-Event-ID` goes before it.
+        :param event_types: Send these kinds only, with commas between. Left out: every kind.
+        :param headers: Further headers for every connection.
+        :param timeout: Seconds of silence after which it connects again. Default: 45, three heartbeats of the server.
+        :param max_retries: How often in a row to connect in vain before giving up. Default: the client's.
+        """
+        return EventStream(
+            self._client,
+            StreamRequest(
+                "/v1/events/stream",
+                {
+                    "after_seq": after_seq,
+                    "event_types": event_types,
+                },
+                headers,
+                timeout,
+                max_retries,
+            ),
         )
 
 
