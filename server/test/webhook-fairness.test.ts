@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import type { Database } from '../src/store/database.ts';
 import { EVENTS_CHANNEL } from '../src/webhooks/spread.ts';
-import { addEndpoint, addEvents, addWorkspace, onEachDatabase, openReceiver, startWorker, until } from './support/webhook-fixtures.ts';
+import { addEndpoint, addEvents, addWorkspace, deliveriesOf, onEachDatabase, openReceiver, startWorker, until } from './support/webhook-fixtures.ts';
 
 onEachDatabase('webhook fairness', (database) => {
   test('receivers that hang and have a long backlog do not keep another workspace from being told', async () => {
@@ -17,6 +17,30 @@ onEachDatabase('webhook fairness', (database) => {
     await addEvents(database(), quiet, Array(25).fill('project.created'));
     await database().notify(EVENTS_CHANNEL, quiet);
     await until(() => healthy.received.length === 25);
+  });
+
+  test('disabling an endpoint that says it is gone keeps nobody waiting, is asked for once, and nothing more is sent there meanwhile', async () => {
+    const [leaving, staying] = [await addWorkspace(database()), await addWorkspace(database())];
+    const [gone, healthy] = [await openReceiver((response) => void response.writeHead(410).end()), await openReceiver()];
+    await addEndpoint(database(), leaving, { url: gone.url, maxConcurrency: 1 });
+    const { id } = await addEndpoint(database(), staying, { url: healthy.url });
+    const asked: (() => void)[] = [];
+    const disableEndpoint = () => new Promise<void>((resolve) => void asked.push(resolve));
+    await addEvents(database(), leaving, Array(5).fill('project.created'));
+    const worker = await startWorker(database(), { disableEndpoint });
+    await until(() => asked.length === 1);
+    await addEvents(database(), staying, Array(20).fill('project.created'));
+    worker.wake();
+    await until(async () => (await deliveriesOf(database(), id)).filter(({ status }) => status === 'succeeded').length === 20);
+    expect([gone.received.length, asked.length, worker.status().inFlight]).toEqual([1, 1, 1]);
+    let isStopped = false;
+    const stopped = worker.stop().then(() => {
+      isStopped = true;
+    });
+    await new Promise(setImmediate);
+    expect(isStopped).toBe(false);
+    asked[0]?.();
+    await stopped;
   });
 
   test('an event whose notification was lost is delivered while notifications of others keep coming', async () => {
