@@ -116,6 +116,8 @@ describe('the breaker', () => {
     ['half open: never above the cap', { ...halfOpen, allowance: 100 }, 0, START, 8],
     ['asked for a pause: nothing until then', { resumeAt: at(30) }, 0, at(29), 0],
     ['asked for a pause that is over', { resumeAt: at(30) }, 0, at(30), 8],
+    ['asked for the longest pause, judged by a look that began before the answer', { resumeAt: at(300) }, 0, at(-1), 0],
+    ['open for the longest time, judged by a look that began before the answer', { ...open, probeAt: at(360) }, 0, at(-1), 0],
     ['a clock put back by a day does not prolong an open breaker', open, 0, at(-86_400), 1],
     ['a clock put back by a day does not prolong a pause', { resumeAt: at(30) }, 0, at(-86_400), 8],
   ])('room: %s', (_case, health, inFlight, now, room) => {
@@ -177,6 +179,13 @@ describe('the rate cap', () => {
     });
     expect(most).toBeLessThanOrEqual(perSecond);
     expect(begun.length).toBeGreaterThan(perSecond * 5 * 0.75);
+  });
+
+  test('what somebody with a time a little ahead has begun counts (I-22)', () => {
+    for (const aheadMs of [1, 50, 1_000, 9_000]) {
+      const paidUntil = new Date(START.getTime() + 1_000 + aheadMs);
+      expect(roomOf(flow({}, { paidUntil }), { maxConcurrency: 8, rateLimitPerSecond: 1 }, START)).toBe(0);
+    }
   });
 
   test('a clock put back does not hold an endpoint', () => {

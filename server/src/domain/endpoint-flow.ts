@@ -99,11 +99,14 @@ export function healthAtClaim(health: EndpointHealth): EndpointHealth {
 
 const LONGEST_PROBE_PAUSE_MS = breakerLimits.longestPauseMs * (1 + breakerLimits.jitter);
 
-/** Whether a moment is still to come. One further ahead than it can have been set was set by a clock that has been put back since. */
+/** The times of those who set a moment and those who judge it differ by less: they follow one clock, and one may have waited for a lock. */
+const CLOCK_SLACK_MS = 10 * SECOND_MS;
+
+/** Whether a moment is still to come. One much further ahead than it can have been set was set by a clock that has been put back since. */
 function isAhead(moment: Date | null, now: Date, longestMs: number): boolean {
   if (moment === null) return false;
   const aheadMs = moment.getTime() - now.getTime();
-  return aheadMs > 0 && aheadMs <= longestMs;
+  return aheadMs > 0 && aheadMs <= longestMs + CLOCK_SLACK_MS;
 }
 
 // --- the rate cap ---------------------------------------------------------------------------------------------------------------------
@@ -119,7 +122,7 @@ function rateRoom(paidUntil: Date | null, perSecond: number | null, now: Date): 
   const burst = burstOf(perSecond);
   const pace = paceMs(perSecond);
   const unpaidMs = Math.max(0, paidFrom(paidUntil, perSecond, now).getTime() - now.getTime());
-  return Math.floor(burst - unpaidMs / pace + 1e-6);
+  return Math.max(0, Math.floor(burst - unpaidMs / pace + 1e-6));
 }
 
 /** From when the next attempts are paid: the end of what is paid already, or now; a moment that cannot be is taken for now. */

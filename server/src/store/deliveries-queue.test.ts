@@ -41,7 +41,7 @@ onEachDatabase('the queue of deliveries', (given, kind) => {
     const grants = keys
       .filter(({ isOpen }) => isOpen)
       .map((key) => ({ ...key, share, heads: heads.find((h) => h.endpointId === key.endpointId)?.heads ?? [] }));
-    return (await claimDue(database, { grants, leaseMs: LEASE_MS, owner, now, newToken: newId, phase })).deliveries;
+    return (await claimDue(database, { grants, leaseMs: LEASE_MS, owner, now: () => now, newToken: newId, phase })).deliveries;
   }
   const recordResults = async (results: readonly DeliveryResult[]): Promise<number> => (await record(database, results, () => 0.5)).written;
   /** Frees what is lost, without looking for signs of life. */
@@ -183,6 +183,23 @@ onEachDatabase('the queue of deliveries', (given, kind) => {
       }
       expect(begun).toBe(10);
       expect(await inFlightOf(database, endpoint)).toBe(0);
+    });
+
+    test('begins no more than the rate cap while the times of those that claim differ (I-22)', async () => {
+      const { workspace, endpoint } = await addBacklog(600, { maxConcurrency: 256, rateLimitPerSecond: 100 });
+      const key = { workspaceId: workspace, endpointId: endpoint };
+      let begun = 0;
+      for (let ms = 0; ms < 500; ms += 10) {
+        for (const behindMs of [0, 15, 3_000]) {
+          const now = new Date(START.getTime() + ms - behindMs);
+          const options = { grants: [{ ...key, share: 50 }], leaseMs: LEASE_MS, owner: OWNER, now: () => now, newToken: newId };
+          const { deliveries } = await claimDue(database, options);
+          begun += deliveries.length;
+          await recordResults(deliveries.map((delivery) => resultOf(delivery)));
+        }
+      }
+      expect(begun).toBeGreaterThan(40);
+      expect(begun).toBeLessThanOrEqual(100);
     });
 
     test('first attempts come before retries that have been due for longer, but for one place in four', async () => {

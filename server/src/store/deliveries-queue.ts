@@ -90,7 +90,8 @@ export interface ClaimOptions {
   /** After this time without a result the lease is over: the process that claimed it is taken for dead. */
   readonly leaseMs: number;
   readonly owner: Uuid;
-  readonly now: Date;
+  /** Asked once the flows are locked: what others wrote there is then not from later than the time it is judged by. */
+  readonly now: () => Date;
   readonly newToken: () => Uuid;
   /** 0, 1, 2, 3 in turn: which of four places is a repetition's while first attempts wait, too. */
   readonly phase?: number;
@@ -195,13 +196,14 @@ export interface Claim {
  * attempt's lease anyway; so its commit waits for no disk.
  */
 export async function claimDue(database: Database, options: ClaimOptions): Promise<Claim> {
-  const { grants, leaseMs, owner, now, phase = 0 } = options;
+  const { grants, leaseMs, owner, phase = 0 } = options;
   if (grants.length === 0) return { deliveries: [], missed: 0 };
   const leaseToken = options.newToken();
   const claiming = await database.transaction(async (transaction) => {
     const locking = lockFlows(transaction, grants, 'skip');
     const relaxing = transaction.query(`select set_config('synchronous_commit', 'off', true), ${QUEUE_PLANS}`);
     const [locked] = await Promise.all([locking, relaxing]);
+    const now = options.now();
     const byEndpoint = new Map(grants.map((grant) => [grant.endpointId, grant]));
     const heads: { workspaceId: Uuid; id: Uuid }[] = [];
     const granted = locked.flatMap((endpoint) => {

@@ -105,7 +105,7 @@ export function createClaims({
     // Between counting what was answered and the claim no result may be written, or it would count twice.
     const { deliveries, missed } = await inFlight.whileNothingIsWritten(() => {
       const grants = signal.aborted ? [] : grantsFor(open, heads, time);
-      return claimDue(database, { grants, leaseMs, owner, now: time, newToken: newId, phase });
+      return claimDue(database, { grants, leaseMs, owner, now, newToken: newId, phase });
     });
     inFlight.launch(deliveries);
     const isLooking = [...heads.values()].some(({ next }) => next !== null);
