@@ -6,7 +6,7 @@ import { addEndpoint, addEvents, addWorkspace, inFlightOf, newId, onEachDatabase
 import type { Uuid } from '../domain/ids.ts';
 import type { WebhookEndpoint } from '../domain/webhook-endpoint.ts';
 import type { Database } from './database.ts';
-import { findHeads } from './deliveries-in-order.ts';
+import { findHeads, type Head } from './deliveries-in-order.ts';
 import { type ClaimedDelivery, cancelWaiting, claimDue, findWaiting } from './deliveries-queue.ts';
 import { type DeliveryResult, recordResults as record } from './delivery-results.ts';
 import { fanOut } from './fan-out.ts';
@@ -259,6 +259,65 @@ onEachDatabase('the queue of deliveries', (given, kind) => {
       expect(sequences(await claim({ now: at(4) }))).toEqual([5, 6]);
       expect(sequences(await claim({ now: at(5) }))).toEqual([1]);
       expect(await inFlightOf(database, id)).toBe(3);
+    });
+
+    /** An endpoint in order with events of one project, fanned out; and a claim of these heads. */
+    async function addOrdered(count: number) {
+      const workspace = await addWorkspace(database);
+      const { id: endpoint } = await addEndpoint(database, workspace, { ordering: 'project' });
+      const project = newId();
+      await addEvents(database, workspace, Array(count).fill('project.created'), () => project);
+      await fanOut(database, { workspaceIds: [workspace], limit: count, newId, now: START });
+      const key = { workspaceId: workspace, endpointId: endpoint };
+      const look = async (now = START) => (await findHeads(database, [{ ...key, after: null }], now))[0]?.heads ?? [];
+      const take = async (heads: readonly Head[], now = START) =>
+        (
+          await claimDue(database, {
+            grants: [{ ...key, share: 1, heads }],
+            leaseMs: LEASE_MS,
+            owner: OWNER,
+            now: () => now,
+            newToken: newId,
+          })
+        ).deliveries;
+      const replayFirst = () =>
+        database.query(
+          `update deliveries set status = 'pending', completed_at = null, is_repeat = true, next_attempt_at = $2
+          where endpoint_id = $1 and event_seq = 1`,
+          [endpoint, START],
+        );
+      return { look, take, replayFirst };
+    }
+
+    test('an earlier event that is sent again waits for the attempt of its project that is under way (I-23)', async () => {
+      const { look, take, replayFirst } = await addOrdered(3);
+      await recordResults([resultOf(one(await take(await look())))]);
+      const stale = await look();
+      const second = one(await take(stale));
+      await replayFirst();
+      expect(await look()).toEqual([]);
+      await recordResults([resultOf(second)]);
+      expect(one(await take(await look())).eventSeq).toBe(1);
+    });
+
+    test('whose turn it was by an older look is not claimed once another of its project is under way or comes before it (I-23)', async () => {
+      const { look, take, replayFirst } = await addOrdered(3);
+      await recordResults([resultOf(one(await take(await look())))]);
+      const stale = await look();
+      await replayFirst();
+      expect(await take(stale)).toEqual([]);
+      const first = await look();
+      expect(one(await take(first)).eventSeq).toBe(1);
+      expect(await take(stale)).toEqual([]);
+    });
+
+    test('a first of its project whose attempt failed since it was looked at is claimed when it is due, not before', async () => {
+      const { look, take } = await addOrdered(2);
+      const stale = await look();
+      const failed = one(await take(stale));
+      await recordResults([resultOf(failed, { status: 'pending', nextAttemptAt: at(3600), verdict: 'failed', statusCode: 500 })]);
+      expect(await take(stale, at(3599))).toEqual([]);
+      expect(one(await take(stale, at(3600))).id).toBe(failed.id);
     });
 
     test('an open breaker lets one probe through when its time has come, whoever claims', async () => {

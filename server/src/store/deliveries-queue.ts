@@ -6,7 +6,7 @@ import type { EventType } from '../domain/event.ts';
 import type { Uuid } from '../domain/ids.ts';
 import type { WebhookEndpoint } from '../domain/webhook-endpoint.ts';
 import type { Database, Queryable } from './database.ts';
-import type { Head } from './deliveries-in-order.ts';
+import { type Head, isHead, ORDER } from './deliveries-in-order.ts';
 import {
   type EndpointKey,
   type FlowingEndpoint,
@@ -48,7 +48,7 @@ export const orderedCondition = `status = 'pending' and order_key is not null`;
 // Indexes deliveries_due and deliveries_in_order; then primary keys.
 const waitingText = `
   with recursive ${leap('free', freeCondition, freeOrder)},
-  ${leap('ordered', orderedCondition, 'workspace_id, endpoint_id, order_key, event_seq')}
+  ${leap('ordered', orderedCondition, `workspace_id, endpoint_id, ${ORDER}`)}
   select ${flowColumns}, w.due_at, w.has_ordered
   from (
     select workspace_id, endpoint_id, min(due_at) as due_at, bool_or(has_ordered) as has_ordered
@@ -146,8 +146,10 @@ const freeRows = (condition: string): string =>
    where ${freeCondition} and workspace_id = r.workspace_id and endpoint_id = r.endpoint_id and ${condition}
    order by next_attempt_at, id limit r.room`;
 
-// The flows are locked, so nobody else claims from these endpoints; what was cancelled meanwhile is found out by the update itself. Rows are
-// written in the order of their ids, as everybody does who writes several, so that nobody waits in a circle. Reads the front of the index deliveries_due for each endpoint, at most twice its room, and heads of order by primary key.
+// The flows are locked, so nobody else claims from these endpoints. Heads are looked at again: since the look an attempt may have begun or
+// failed, or an earlier event been sent again. What was cancelled meanwhile is found out by the update itself. Rows are written in the order
+// of their ids, as everybody does who writes several, so that nobody waits in a circle. Reads the front of the index deliveries_due for each
+// endpoint, at most twice its room, and heads of order by primary key and deliveries_in_order.
 const claimText = `
   with granted as materialized (
     select * from json_to_recordset($1) as r(${healthRowTypes}, room integer, paid_from timestamptz(3), pace_ms float8)
@@ -167,6 +169,7 @@ const claimText = `
     union all
     select h.workspace_id, h.id, h.next_attempt_at
     from unnest($6::uuid[], $7::uuid[]) as n(workspace_id, id) join deliveries h on h.workspace_id = n.workspace_id and h.id = n.id
+    where h.status = 'pending' and h.lease_token is null and ${isHead('$2')}
   ), claimed as (
     update deliveries d set next_attempt_at = $3, lease_token = $4, lease_owner = $8
     from (select * from chosen order by workspace_id, id) c where d.workspace_id = c.workspace_id and d.id = c.id and d.status = 'pending' and d.lease_token is null
@@ -275,7 +278,7 @@ const cancelText = `
   update deliveries d set status = 'cancelled', next_attempt_at = null, completed_at = $3
   from unnest($1::uuid[], $2::uuid[]) as n(workspace_id, endpoint_id) cross join lateral (
     select * from (${pendingOf(freeCondition, 'is_repeat, next_attempt_at, id')}) f
-    union all select * from (${pendingOf(orderedCondition, 'order_key, event_seq')}) o) x
+    union all select * from (${pendingOf(orderedCondition, ORDER)}) o) x
   where d.workspace_id = x.workspace_id and d.id = x.id returning 1`;
 
 /** Cancels what waits for endpoints that take none any more. Returns how many. */
