@@ -2,7 +2,7 @@
 // What each route refuses by itself is in the contract tests.
 
 import type { ServerResponse } from 'node:http';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { decodeId, encodeId, type Uuid } from '../src/domain/ids.ts';
 import { listDeliveries } from '../src/store/delivery-lists.ts';
 import { createRepairRunner } from '../src/webhooks/repair-runner.ts';
@@ -129,6 +129,23 @@ describe.each(databases)('repair, $database', ({ database, available }) => {
       expect(held).toEqual([]);
     },
   );
+
+  test.skipIf(!available)('what is asked for is sent, and the server is well, although the clock of the machine jumped ahead', async () => {
+    const app = await openApp({ database });
+    const receiver = await openReceiver();
+    const endpoint = await addReceiving(app, receiver.url);
+    await addProject(app);
+    await until(async () => (await deliveriesOf(app, endpoint))[0]?.status === 'succeeded');
+    const [delivery] = await deliveriesOf(app, endpoint);
+    onTestFinished(() => void vi.useRealTimers());
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 600_000 });
+    await app.ok('POST', `/v1/deliveries/${delivery.id}/replay`);
+    await until(() => receiver.received.length === 2);
+    await until(async () => (await deliveriesOf(app, endpoint))[0].status === 'succeeded');
+    await repair(app, { action: 'replay', endpoint_id: endpoint.id, statuses: ['succeeded'] });
+    await until(() => receiver.received.length === 3);
+    for (const path of ['/healthz', '/readyz']) expect((await app.call('GET', path, { key: null })).status).toBe(200);
+  });
 
   test.skipIf(!available)('a dry run says how many there are, a replay sends just those, and can be asked for again', async () => {
     const app = await openApp({ database });

@@ -3,7 +3,16 @@
 import { expect, test } from 'vitest';
 import type { Database } from '../src/store/database.ts';
 import { EVENTS_CHANNEL } from '../src/webhooks/spread.ts';
-import { addEndpoint, addEvents, addWorkspace, deliveriesOf, onEachDatabase, openReceiver, startWorker, until } from './support/webhook-fixtures.ts';
+import {
+  addEndpoint,
+  addEvents,
+  addWorkspace,
+  deliveriesOf,
+  onEachDatabase,
+  openReceiver,
+  startWorker,
+  until,
+} from './support/webhook-fixtures.ts';
 
 onEachDatabase('webhook fairness', (database) => {
   test('receivers that hang and have a long backlog do not keep another workspace from being told', async () => {

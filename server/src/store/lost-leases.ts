@@ -20,6 +20,12 @@ export async function beat(database: Queryable, workerId: Uuid): Promise<Date> {
   return (rows[0] as { seen_at: Date }).seen_at;
 }
 
+/** The database's time. */
+export async function databaseTime(database: Queryable): Promise<Date> {
+  const rows = await database.query<{ time: Date }>('select clock_timestamp() as time');
+  return (rows[0] as { time: Date }).time;
+}
+
 export interface LostLease extends EndpointKey {
   readonly deliveryId: Uuid;
   readonly leaseToken: Uuid;

@@ -11,13 +11,13 @@ import { CLOCK_SLACK_MS, firstIdOf } from './lists.ts';
 export const STEP_ROWS = 1_000;
 
 /**
- * What sending again does to a row `d`, at `$now`. While an attempt is under way its row is left to it, and the wish is noted. `tries` counts
+ * What sending again does to a row `d`, at `$now`, or at the database's time where whoever asks has a clock that is ahead of it. While an attempt is under way its row is left to it, and the wish is noted. `tries` counts
  * for the schedule, so it begins anew; as a repetition it waits behind first attempts.
  */
 export const replayAssignments = (now: string, orderKey: string): string => `
   status = 'pending', completed_at = null, is_repeat = true,
   asked = case when d.lease_token is null then null else 'replay' end,
-  next_attempt_at = case when d.lease_token is null then ${now}::timestamptz(3) else d.next_attempt_at end,
+  next_attempt_at = case when d.lease_token is null then least(${now}::timestamptz(3), clock_timestamp()) else d.next_attempt_at end,
   tries = case when d.lease_token is null then 0 else d.tries end,
   lost_leases = case when d.lease_token is null then 0 else d.lost_leases end,
   order_key = case when d.lease_token is null then ${orderKey} else d.order_key end`;

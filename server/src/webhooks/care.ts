@@ -5,7 +5,15 @@ import type { Uuid } from '../domain/ids.ts';
 import type { Database } from '../store/database.ts';
 import { recordResults } from '../store/delivery-results.ts';
 import type { Log } from '../store/log.ts';
-import { beat, findLostLeases, type LostLease, MAX_LOST_LEASES, recountInFlight, releaseLostLeases } from '../store/lost-leases.ts';
+import {
+  beat,
+  databaseTime,
+  findLostLeases,
+  type LostLease,
+  MAX_LOST_LEASES,
+  recountInFlight,
+  releaseLostLeases,
+} from '../store/lost-leases.ts';
 import { unsentResult } from './unsent.ts';
 
 /** Every so many passes the counters are compared with what is there. */
@@ -26,7 +34,7 @@ export interface CareOptions {
   readonly holds: (deliveryId: Uuid) => boolean;
   /** Called when deliveries are due again. */
   readonly onReleased: () => void;
-  /** Told the database's time with every sign of life. */
+  /** Told the database's time with every pass. */
   readonly onDatabaseTime: (time: Date) => void;
 }
 
@@ -39,7 +47,11 @@ export function createCare(options: CareOptions): () => Promise<void> {
 
   /** Whether this worker has been in touch with the database for long enough to judge others. */
   async function giveSignOfLife(): Promise<boolean> {
-    if (deadAfterMs === null) return true;
+    if (deadAfterMs === null) {
+      // The machine's clock may be set, and the counter stands still while the machine sleeps.
+      onDatabaseTime(await databaseTime(database));
+      return true;
+    }
     const sentAtMs = uptimeMs();
     onDatabaseTime(await beat(database, owner));
     const isGap = sentAtMs - lastBeatMs >= deadAfterMs;

@@ -180,7 +180,8 @@ export function createInFlight(options: InFlightOptions): InFlight {
     isWriting = true;
     while (unwritten.length > 0 && !closing.signal.aborted) {
       const { batch, givenUp } = await record();
-      for (const gone of [...batch.filter(({ endpointGone }) => endpointGone).map(saidGone), ...givenUp.map(failedForLong)]) void disable(gone);
+      for (const gone of [...batch.filter(({ endpointGone }) => endpointGone).map(saidGone), ...givenUp.map(failedForLong)])
+        void disable(gone);
       for (const { delivery } of batch) held.delete(delivery.id);
       if (size() === 0) onEmpty?.();
       onRoom();

@@ -19,7 +19,8 @@ export interface LoopOptions {
   readonly pauseMs: number;
   readonly pollMs: number;
   readonly errorPauseMs: number;
-  readonly now: () => Date;
+  /** Milliseconds that only ever grow, whatever any clock is set to. */
+  readonly uptimeMs: () => number;
   readonly log: Log;
   readonly signal: AbortSignal;
 }
@@ -29,10 +30,10 @@ export interface Loop {
   ring(): void;
   /** Resolves when a pass that began after this call found nothing more to do. Rejects when the loop is stopped. */
   settled(): Promise<void>;
-  /** When the last pass ended without an error. */
-  readonly lastRunAt: Date | null;
+  /** When the last pass ended without an error, by `uptimeMs`. */
+  readonly lastRunMs: number | null;
   /** When the last pass ended, with an error or without: a loop that keeps failing is alive, one that stands still is not. */
-  readonly lastPassAt: Date | null;
+  readonly lastPassMs: number | null;
   /** The message of the error that ended the last pass, null when there was none. */
   readonly lastError: string | null;
 }
@@ -42,11 +43,11 @@ interface Waiter {
   reject(error: Error): void;
 }
 
-export function createLoop({ name, pass, isQuiet = () => true, pauseMs, pollMs, errorPauseMs, now, log, signal }: LoopOptions): Loop {
+export function createLoop({ name, pass, isQuiet = () => true, pauseMs, pollMs, errorPauseMs, uptimeMs, log, signal }: LoopOptions): Loop {
   const bell = createBell();
   let waiters: Waiter[] = [];
-  let lastRunAt: Date | null = null;
-  let lastPassAt: Date | null = null;
+  let lastRunMs: number | null = null;
+  let lastPassMs: number | null = null;
   let lastError: string | null = null;
   let failures = 0;
 
@@ -55,7 +56,7 @@ export function createLoop({ name, pass, isQuiet = () => true, pauseMs, pollMs, 
     if (waiting.length > 0) waiters = [];
     try {
       const next = await pass();
-      lastRunAt = now();
+      lastRunMs = uptimeMs();
       lastError = null;
       failures = 0;
       if (next === false) for (const waiter of waiting.splice(0)) waiter.resolve();
@@ -68,7 +69,7 @@ export function createLoop({ name, pass, isQuiet = () => true, pauseMs, pollMs, 
       return true;
     } finally {
       waiters.push(...waiting);
-      lastPassAt = now();
+      lastPassMs = uptimeMs();
     }
   }
 
@@ -88,11 +89,11 @@ export function createLoop({ name, pass, isQuiet = () => true, pauseMs, pollMs, 
       bell.ring();
       return done;
     },
-    get lastRunAt() {
-      return lastRunAt;
+    get lastRunMs() {
+      return lastRunMs;
     },
-    get lastPassAt() {
-      return lastPassAt;
+    get lastPassMs() {
+      return lastPassMs;
     },
     get lastError() {
       return lastError;

@@ -44,10 +44,10 @@ export interface DeliveryWorkerOptions extends DeliverOptions {
 }
 
 export interface WorkerStatus {
-  /** When the last pass ended without an error, of the part that has been quiet for longest. */
-  readonly lastRunAt: Date | null;
+  /** When the last pass ended without an error, of the part that has been quiet for longest; by `uptimeMs`, which no clock can move. */
+  readonly lastRunMs: number | null;
   /** When the last pass ended, with an error or without, of the part that has been quiet for longest. */
-  readonly lastPassAt: Date | null;
+  readonly lastPassMs: number | null;
   /** The message of the error that ended the last pass, null when there was none. */
   readonly lastError: string | null;
   readonly inFlight: number;
@@ -75,7 +75,7 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWo
   const onRoom = (): void => claiming.ring();
   const inFlight = createInFlight({ database, deliver, disableEndpoint, now, random, log, pauseMs: errorPauseMs, onRoom });
   const loop = (name: string, pass: () => Promise<boolean | number>, pauseMs: number, restMs: number, isQuiet = () => true): Loop =>
-    createLoop({ name, pass, isQuiet, pauseMs, pollMs: restMs, errorPauseMs, now, log, signal: stopping.signal });
+    createLoop({ name, pass, isQuiet, pauseMs, pollMs: restMs, errorPauseMs, uptimeMs, log, signal: stopping.signal });
 
   let lookedAtAllAt = uptimeMs();
   const spreading = loop('fan-out', spreadOnce, SPREAD_PAUSE_MS, pollMs);
@@ -141,12 +141,12 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWo
       }
     },
     status: () => ({
-      lastRunAt: earlier(spreading.lastRunAt, claiming.lastRunAt),
-      lastPassAt: earlier(earlier(spreading.lastPassAt, claiming.lastPassAt), caring.lastPassAt),
+      lastRunMs: earlier(spreading.lastRunMs, claiming.lastRunMs),
+      lastPassMs: earlier(earlier(spreading.lastPassMs, claiming.lastPassMs), caring.lastPassMs),
       lastError: claiming.lastError ?? spreading.lastError,
       inFlight: inFlight.size,
     }),
   };
 }
 
-const earlier = (a: Date | null, b: Date | null): Date | null => (a === null || b === null ? null : a < b ? a : b);
+const earlier = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a < b ? a : b);
