@@ -238,6 +238,32 @@ onEachDatabase('the queue of deliveries', (given, kind) => {
         });
         expect(one(await claim()).endpoint.id).toBe(busy.endpoint);
       });
+
+      test('a claim passes by a delivery that somebody else holds, and claims the others without waiting', async () => {
+        const held = await addBacklog(2);
+        const other = await addBacklog(1);
+        await database.transaction(async (transaction) => {
+          await transaction.query('select 1 from deliveries where endpoint_id = $1 and event_seq = 1 for no key update', [held.endpoint]);
+          const claimed = await claim();
+          expect(claimed.map(({ endpoint, eventSeq }) => [endpoint.id, eventSeq]).sort()).toEqual(
+            [
+              [held.endpoint, 2],
+              [other.endpoint, 1],
+            ].sort(),
+          );
+        });
+        expect(one(await claim()).eventSeq).toBe(1);
+      });
+
+      test('of a project in order nothing is claimed while somebody else holds its first (I-23)', async () => {
+        const { look, take } = await addOrdered(2);
+        const heads = await look();
+        await database.transaction(async (transaction) => {
+          await transaction.query('select 1 from deliveries where id = $1 for no key update', [heads[0]?.id]);
+          expect(await take(heads)).toEqual([]);
+        });
+        expect(one(await take(heads)).eventSeq).toBe(1);
+      });
     }
 
     test('of a project in order only the first pending one is claimed; it holds back no other project', async () => {

@@ -147,9 +147,9 @@ const freeRows = (condition: string): string =>
    order by next_attempt_at, id limit r.room`;
 
 // The flows are locked, so nobody else claims from these endpoints. Heads are looked at again: since the look an attempt may have begun or
-// failed, or an earlier event been sent again. What was cancelled meanwhile is found out by the update itself. Rows are written in the order
-// of their ids, as everybody does who writes several, so that nobody waits in a circle. Reads the front of the index deliveries_due for each
-// endpoint, at most twice its room, and heads of order by primary key and deliveries_in_order.
+// failed, or an earlier event been sent again. A delivery that somebody else has locked (a command, a step of a repair) is passed by: a claim
+// waits for nobody, holding flows, and so can be in no circle of those who wait. Reads the front of the index deliveries_due for each endpoint,
+// at most twice its room, and heads of order by primary key and deliveries_in_order.
 const claimText = `
   with granted as materialized (
     select * from json_to_recordset($1) as r(${healthRowTypes}, room integer, paid_from timestamptz(3), pace_ms float8)
@@ -170,9 +170,14 @@ const claimText = `
     select h.workspace_id, h.id, h.next_attempt_at
     from unnest($6::uuid[], $7::uuid[]) as n(workspace_id, id) join deliveries h on h.workspace_id = n.workspace_id and h.id = n.id
     where h.status = 'pending' and h.lease_token is null and ${isHead('$2')}
+  ), held as materialized (
+    select d.workspace_id, d.id, c.next_attempt_at
+    from chosen c join deliveries d on d.workspace_id = c.workspace_id and d.id = c.id
+    where d.status = 'pending' and d.lease_token is null and (not d.is_repeat or d.next_attempt_at <= $2)
+    for no key update of d skip locked
   ), claimed as (
     update deliveries d set next_attempt_at = $3, lease_token = $4, lease_owner = $8
-    from (select * from chosen order by workspace_id, id) c where d.workspace_id = c.workspace_id and d.id = c.id and d.status = 'pending' and d.lease_token is null
+    from held c where d.workspace_id = c.workspace_id and d.id = c.id
     returning d.workspace_id, d.id, d.endpoint_id, d.attempts, d.tries, d.event_seq, d.previous_seq, c.next_attempt_at as due_at
   ), flowed as (
     update webhook_flows f set in_flight = f.in_flight + n.claimed, ${setHealth},
