@@ -346,6 +346,18 @@ onEachDatabase('the queue of deliveries', (given, kind) => {
       expect(one(await take(stale, at(3600))).id).toBe(failed.id);
     });
 
+    test('an endpoint that was enabled again after the look loses nothing of what is to be sent (I-16)', async () => {
+      const { workspace, endpoint } = await addBacklog(1);
+      await database.query(`update webhook_endpoints set status = 'disabled' where id = $1`, [endpoint]);
+      const closed = (await findWaiting(database, START)).filter(({ isOpen }) => !isOpen).map(({ flow }) => flow);
+      await database.query(`update webhook_endpoints set status = 'enabled', after_seq = 1 where id = $1`, [endpoint]);
+      await addEvents(database, workspace, ['project.created']);
+      await fanOut(database, { workspaceIds: [workspace], limit: 1, newId, now: START });
+      expect(closed).toHaveLength(1);
+      expect(await cancelWaiting(database, closed, START)).toBe(0);
+      expect((await claim()).map(({ eventSeq }) => eventSeq)).toContain(2);
+    });
+
     test('an open breaker lets one probe through when its time has come, whoever claims', async () => {
       const { endpoint } = await addBacklog(20);
       const claimed = await claim();

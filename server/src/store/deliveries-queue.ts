@@ -278,10 +278,13 @@ const pendingOf = (condition: string, order: string): string =>
   `select workspace_id, id from deliveries where ${condition} and lease_token is null and workspace_id = n.workspace_id
    and endpoint_id = n.endpoint_id order by ${order} limit ${MAX_CANCELLED} for update skip locked`;
 
-// Through deliveries_due and deliveries_in_order. What is under way ends first, and its result says whether it is done.
+// Through deliveries_due and deliveries_in_order; endpoints by primary key, since one may have been enabled again since it was looked at. What
+// is under way ends first, and its result says whether it is done.
 const cancelText = `
   update deliveries d set status = 'cancelled', next_attempt_at = null, completed_at = $3
-  from unnest($1::uuid[], $2::uuid[]) as n(workspace_id, endpoint_id) cross join lateral (
+  from unnest($1::uuid[], $2::uuid[]) as n(workspace_id, endpoint_id)
+  join webhook_endpoints e on e.workspace_id = n.workspace_id and e.id = n.endpoint_id and (e.status <> 'enabled' or e.deleted_at is not null)
+  cross join lateral (
     select * from (${pendingOf(freeCondition, 'is_repeat, next_attempt_at, id')}) f
     union all select * from (${pendingOf(orderedCondition, ORDER)}) o) x
   where d.workspace_id = x.workspace_id and d.id = x.id returning 1`;
