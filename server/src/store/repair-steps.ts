@@ -101,7 +101,7 @@ async function walkDeliveries(transaction: Queryable, step: Step, before: Repair
 }
 
 // Events along the primary key; deliveries by the unique index on (workspace, endpoint, event), which is also what makes a second one
-// impossible. `previous_seq` is the event before it that the endpoint has, or gets here.
+// impossible. Those it has are locked in id order. `previous_seq` is the event before it that the endpoint has, or gets here.
 const wantedText = `
   scanned as materialized (
     select e.workspace_id, e.seq, e.type, e.project_id, e.created_at from events e
@@ -119,9 +119,12 @@ const counts = `select (select count(*)::integer from scanned) as scanned, (sele
 
 const countRecoverText = `with ${wantedText} ${counts}, 0 as changed`;
 const recoverText = `
-  with ${wantedText}, again as (
+  with ${wantedText}, locked as (
+    select d.workspace_id, d.id, m.order_key from missing m join deliveries d on d.workspace_id = $1 and d.id = m.delivery_id
+    where d.status in ('failed', 'cancelled') order by d.id for no key update of d
+  ), again as (
     update deliveries d set ${replayAssignments('$9', 'm.order_key')}
-    from missing m where d.workspace_id = $1 and d.id = m.delivery_id and d.status in ('failed', 'cancelled') returning 1
+    from locked m where d.workspace_id = m.workspace_id and d.id = m.id returning 1
   ), before as (
     select w.seq, greatest(lag(w.seq) over (order by w.seq),
       (select d.event_seq from deliveries d where d.workspace_id = $1 and d.endpoint_id = $4 and d.event_seq < w.seq order by d.event_seq desc limit 1)
