@@ -2,6 +2,7 @@
 // Waits for conditions, never for the clock; where time must pass, the worker's clock is moved.
 
 import { describe, expect, test } from 'vitest';
+import { fanOut } from '../src/store/fan-out.ts';
 import type { Send } from '../src/webhooks/safe-fetch.ts';
 import { EVENTS_CHANNEL } from '../src/webhooks/spread.ts';
 import {
@@ -43,6 +44,28 @@ onEachDatabase('webhook workers', (database) => {
       await until(() => receiver.received.length === 40);
       expect(performance.now() - startedAt).toBeGreaterThan(1_500);
       await worker.idle();
+    });
+
+    test('of many endpoints in order, and many projects of one that wait, none is overlooked (I-16)', async () => {
+      const [workspace, others] = [await addWorkspace(database()), await addWorkspace(database())];
+      const receiver = await openReceiver();
+      const endpoint = await addEndpoint(database(), workspace, { url: receiver.url, ordering: 'project' });
+      await addEvents(database(), workspace, Array(501).fill('project.created'));
+      for (let i = 0; i < 60; i++) await addEndpoint(database(), others, { ordering: 'project' });
+      await addEvents(database(), others, ['project.created']);
+      for (const workspaceId of [workspace, others]) {
+        await fanOut(database(), { workspaceIds: [workspaceId], limit: 501, newId, now: new Date() });
+      }
+      await database().query(
+        `update deliveries set is_repeat = true, tries = 1, attempts = 1, next_attempt_at = now() + interval '1 hour' where workspace_id = any($1)`,
+        [[workspace, others]],
+      );
+      // It is the last in the order of projects.
+      await addEvents(database(), workspace, ['project.created'], () => 'ffffffff-ffff-7fff-bfff-ffffffffffff');
+      const worker = await startWorker(database(), { pollMs: 20 });
+      await until(() => receiver.received.length === 1);
+      await worker.idle();
+      expect(await deliveriesOf(database(), endpoint.id)).toHaveLength(502);
     });
 
     test('two workers on one database deliver each event once', async () => {

@@ -16,8 +16,10 @@ const HELD_PER_PLACE = 16;
 const MAX_UNWRITTEN = 1_000;
 /** Endpoints that one claim locks. */
 const MAX_GRANTS = 200;
-/** Endpoints with ordered deliveries that one pass looks at; the next pass begins after them. */
+/** Endpoints with ordered deliveries that one pass looks at; the next pass goes on with the others. */
 const MAX_ORDERED = 50;
+/** Instead of the project to go on after: this round has looked at all projects of the endpoint. */
+const LOOKED_AT = 'all';
 
 /** While an endpoint waits for its rate cap, it is looked at so often: a fraction of the tenth of a second that its bursts are made of. */
 const PACED_REST_MS = 25;
@@ -46,9 +48,9 @@ export function createClaims({
   newId,
   signal,
 }: ClaimsOptions): () => Promise<boolean | number> {
-  const lookedUpTo = new Map<Uuid, Uuid>();
+  // Of the present round over the endpoints that asked for order; it ends when all of them have been looked at.
+  const lookedUpTo = new Map<Uuid, Uuid | typeof LOOKED_AT>();
   let phase = 0;
-  let firstOrdered = 0;
 
   function freePlaces(): { total: number; taken: number } {
     const holdable = concurrency * HELD_PER_PLACE - inFlight.size;
@@ -56,17 +58,19 @@ export function createClaims({
     return { total: Math.min(concurrency, inFlight.places + holdable), taken: inFlight.places };
   }
 
-  /** Whose turn it is at endpoints that asked for order. */
-  async function lookAtOrdered(open: readonly WaitingEndpoint[], time: Date): Promise<Map<Uuid, Heads>> {
-    const ordered = open.filter(({ hasOrdered }) => hasOrdered);
-    if (firstOrdered >= ordered.length) firstOrdered = 0;
-    const looked = ordered.slice(firstOrdered, firstOrdered + MAX_ORDERED);
-    firstOrdered += MAX_ORDERED;
-    const asked = looked.map(({ flow }) => ({ ...keyOf(flow), after: lookedUpTo.get(flow.endpointId) ?? null }));
-    const found = await findHeads(database, asked, time);
-    lookedUpTo.clear();
-    for (const { endpointId, next } of found) if (next !== null) lookedUpTo.set(endpointId, next);
-    return new Map(found.map((heads) => [heads.endpointId, heads]));
+  /** Whose turn it is at endpoints that asked for order, and whether the round over them goes on. */
+  async function lookAtOrdered(open: readonly WaitingEndpoint[], time: Date): Promise<{ heads: Map<Uuid, Heads>; isLooking: boolean }> {
+    const ordered = open.filter(({ hasOrdered }) => hasOrdered).map(({ flow }) => keyOf(flow));
+    const isLeft = ({ endpointId }: EndpointKey): boolean => lookedUpTo.get(endpointId) !== LOOKED_AT;
+    if (!ordered.some(isLeft)) lookedUpTo.clear();
+    const asked = ordered.filter(isLeft).slice(0, MAX_ORDERED);
+    const found = await findHeads(
+      database,
+      asked.map((key) => ({ ...key, after: lookedUpTo.get(key.endpointId) ?? null })),
+      time,
+    );
+    for (const { endpointId, next } of found) lookedUpTo.set(endpointId, next ?? LOOKED_AT);
+    return { heads: new Map(found.map((heads) => [heads.endpointId, heads])), isLooking: ordered.some(isLeft) };
   }
 
   function grantsFor(open: readonly WaitingEndpoint[], heads: ReadonlyMap<Uuid, Heads>, time: Date): Grant[] {
@@ -100,7 +104,7 @@ export function createClaims({
       time,
     );
     const open = waiting.filter(({ isOpen }) => isOpen);
-    const heads = await lookAtOrdered(open, time);
+    const { heads, isLooking } = await lookAtOrdered(open, time);
     phase += 1;
     // Between counting what was answered and the claim no result may be written, or it would count twice.
     const { deliveries, missed } = await inFlight.whileNothingIsWritten(() => {
@@ -108,7 +112,6 @@ export function createClaims({
       return claimDue(database, { grants, leaseMs, owner, now, newToken: newId, phase });
     });
     inFlight.launch(deliveries);
-    const isLooking = [...heads.values()].some(({ next }) => next !== null);
     if (deliveries.length > 0 || missed > 0 || cancelled > 0 || isLooking) return true;
     return open.some(({ dueAt, caps }) => dueAt !== null && caps.rateLimitPerSecond !== null) ? PACED_REST_MS : false;
   };
