@@ -81,7 +81,7 @@ export function createClaims({
       const room = Math.min(free, inFlight.trustIn(flow.endpointId) - busy);
       return { busy, room: dueAt === null ? Math.min(room, turns.length) : room, dueAt: dueAt ?? turns[0]?.dueAt ?? time };
     });
-    const shares = shareOut(asking, freePlaces());
+    const shares = shareOut(asking, freePlaces(), MAX_GRANTS);
     return open
       .map(({ flow }, i) => ({
         ...keyOf(flow),
@@ -89,8 +89,7 @@ export function createClaims({
         answered: inFlight.answeredBy(flow.endpointId),
         heads: heads.get(flow.endpointId)?.heads ?? [],
       }))
-      .filter(({ share }) => share > 0)
-      .slice(0, MAX_GRANTS);
+      .filter(({ share }) => share > 0);
   }
 
   return async () => {
