@@ -13,6 +13,7 @@ import {
   addEndpoint,
   addEvents,
   addWorkspace,
+  intercepted,
   newId,
   onEachDatabase,
   openReceiver,
@@ -345,6 +346,26 @@ onEachDatabase('what was made due again', (database) => {
     await database().notify(DUE_CHANNEL, '');
     await until(() => receiver.received.length === 2);
   });
+});
+
+test('a step that fails is given back and taken again at once, by whoever is next', async () => {
+  const app = await openApp({ deliver: false });
+  const endpoint = await app.ok('POST', '/v1/webhook_endpoints', { body: { url: 'http://127.0.0.1:9/' } });
+  await addProject(app);
+  await fillWithFailed(app, decodeId('webhook_endpoint', endpoint.id) as Uuid, 10);
+  const { id } = await app.ok('POST', '/v1/webhook_repairs', { body: { action: 'replay', endpoint_id: endpoint.id } });
+  let failures = 0;
+  const database = intercepted(app.database, (text) => {
+    if (!text.includes('update webhook_repairs set status') || failures === 2) return null;
+    failures += 1;
+    return new Error('deadlock detected');
+  });
+  const log = app.service.app.log as never;
+  const runner = createRepairRunner({ database, now: () => new Date(), newId, log, pollMs: 10, errorPauseMs: 1 });
+  await runner.start();
+  await until(async () => (await app.ok('GET', `/v1/webhook_repairs/${id}`)).status === 'completed');
+  await runner.stop();
+  expect([failures, (await app.ok('GET', `/v1/webhook_repairs/${id}`)).changed]).toEqual([2, 10]);
 });
 
 test('a step that was overtaken by a stop changes nothing', async () => {
