@@ -2,6 +2,7 @@
 // Waits for conditions, never for the clock; where time must pass, the worker's clock is moved.
 
 import { describe, expect, test } from 'vitest';
+import type { Uuid } from '../src/domain/ids.ts';
 import { fanOut } from '../src/store/fan-out.ts';
 import type { Send } from '../src/webhooks/safe-fetch.ts';
 import { EVENTS_CHANNEL } from '../src/webhooks/spread.ts';
@@ -66,6 +67,39 @@ onEachDatabase('webhook workers', (database) => {
       await until(() => receiver.received.length === 1);
       await worker.idle();
       expect(await deliveriesOf(database(), endpoint.id)).toHaveLength(502);
+    });
+
+    test.each(['none', 'project'] as const)('a rate cap is used without anybody ringing (ordering: %s)', async (ordering) => {
+      const workspace = await addWorkspace(database());
+      const receiver = await openReceiver();
+      await addEndpoint(database(), workspace, { url: receiver.url, rateLimitPerSecond: 20, ordering });
+      await addEvents(database(), workspace, Array(15).fill('project.created'));
+      const worker = await startWorker(database(), { pollMs: 3_600_000 });
+      await until(() => receiver.received.length === 15);
+      await worker.idle();
+    });
+
+    test.each([
+      'none',
+      'project',
+    ] as const)('what waits for a moment is sent at that moment, without anybody ringing (ordering: %s)', async (ordering) => {
+      const workspace = await addWorkspace(database());
+      const waiting = ['paused', 'open', 'retried'] as const;
+      const receivers = await Promise.all(waiting.map(() => openReceiver()));
+      const endpoints: Uuid[] = [];
+      for (const { url } of receivers) endpoints.push((await addEndpoint(database(), workspace, { url, ordering })).id);
+      await addEvents(database(), workspace, ['project.created']);
+      await fanOut(database(), { workspaceIds: [workspace], limit: 1, newId, now: new Date() });
+      const [paused, open, retried] = endpoints;
+      const soon = new Date(Date.now() + 500);
+      await database().query('update webhook_flows set resume_at = $2 where endpoint_id = $1', [paused, soon]);
+      await database().query(`update webhook_flows set breaker = 'open', probe_at = $2 where endpoint_id = $1`, [open, soon]);
+      await database().query('update deliveries set is_repeat = true, next_attempt_at = $2 where endpoint_id = $1', [retried, soon]);
+      const worker = await startWorker(database(), { pollMs: 3_600_000 });
+      await worker.idle();
+      await until(() => receivers.every(({ received }) => received.length === 1));
+      expect(worker.now().getTime()).toBeGreaterThanOrEqual(soon.getTime());
+      await worker.idle();
     });
 
     test('two workers on one database deliver each event once', async () => {

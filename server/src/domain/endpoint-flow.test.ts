@@ -12,6 +12,7 @@ import {
   judge,
   paceMs,
   paidFrom,
+  roomFrom,
   roomOf,
   unharmed,
 } from './endpoint-flow.ts';
@@ -186,6 +187,31 @@ describe('the rate cap', () => {
       const paidUntil = new Date(START.getTime() + 1_000 + aheadMs);
       expect(roomOf(flow({}, { paidUntil }), { maxConcurrency: 8, rateLimitPerSecond: 1 }, START)).toBe(0);
     }
+  });
+
+  test.each([
+    1, 2, 3, 10, 25, 999,
+  ])('%d a second: when it is used up, there is room at the moment that is named, and none of it is lost', (perSecond) => {
+    const limited = { maxConcurrency: 1_000_000, rateLimitPerSecond: perSecond };
+    const full = roomOf(flow(), limited, START);
+    const paidUntil = new Date(Math.ceil(START.getTime() + full * paceMs(perSecond)));
+    const moment = roomFrom(flow({}, { paidUntil }), limited, START) as Date;
+    expect(moment.getTime()).toBeGreaterThan(START.getTime());
+    const room = roomOf(flow({}, { paidUntil }), limited, moment);
+    expect(room).toBeGreaterThan(0);
+    expect(room).toBeLessThanOrEqual(Math.ceil(full / 2));
+    expect(roomFrom(flow({}, { paidUntil }), limited, moment)).toBeNull();
+  });
+
+  test.each<[string, Partial<EndpointHealth>, number, Date | null]>([
+    ['nothing holds it', {}, 3, null],
+    ['only answers make room', {}, 8, null],
+    ['a pause', { resumeAt: at(30) }, 0, at(30)],
+    ['an open breaker', { breaker: 'open', probeAt: at(5) }, 0, at(5)],
+    ['an open breaker while an attempt is under way', { breaker: 'open', probeAt: at(5) }, 1, null],
+    ['an open breaker whose pause is over', { breaker: 'open', probeAt: at(-1) }, 0, null],
+  ])('the moment from which there is room: %s', (_case, health, inFlight, moment) => {
+    expect(roomFrom(flow(health, { inFlight }), caps, START)).toEqual(moment);
   });
 
   test('a clock put back does not hold an endpoint', () => {

@@ -92,6 +92,20 @@ export function roomOf(flow: EndpointFlow, caps: EndpointCaps, now: Date): numbe
   return Math.max(0, Math.min(atOnce - flow.inFlight, rateRoom(flow.paidUntil, caps.rateLimitPerSecond, now)));
 }
 
+/**
+ * When there will be room by the passing of time alone; null where there is some now, or where only an answer makes some. Under a rate cap the
+ * moment when half a burst may go, so that nobody comes for each attempt by itself and none of the cap is lost.
+ */
+export function roomFrom(flow: EndpointFlow, caps: EndpointCaps, now: Date): Date | null {
+  const { resumeAt, probeAt, breaker } = flow.health;
+  if (isAhead(resumeAt, now, breakerLimits.longestHoldMs)) return resumeAt;
+  if (breaker === 'open') return flow.inFlight === 0 && isAhead(probeAt, now, LONGEST_PROBE_PAUSE_MS) ? probeAt : null;
+  const perSecond = caps.rateLimitPerSecond;
+  if (perSecond === null || rateRoom(flow.paidUntil, perSecond, now) > 0) return null;
+  const unpaidMs = Math.floor(burstOf(perSecond) / 2) * paceMs(perSecond);
+  return new Date(Math.ceil(paidFrom(flow.paidUntil, perSecond, now).getTime() - unpaidMs));
+}
+
 /** The health with which attempts begin: an open breaker whose pause is over becomes half open by its probe. */
 export function healthAtClaim(health: EndpointHealth): EndpointHealth {
   return health.breaker === 'open' ? { ...health, breaker: 'half_open', allowance: 1, probeAt: null } : health;

@@ -18,6 +18,8 @@ export interface Head {
 
 export interface Heads extends EndpointKey {
   readonly heads: readonly Head[];
+  /** When the next of those is due that wait for a later attempt; null when none does. */
+  readonly nextDueAt: Date | null;
   /** Where the next look goes on; null when this one came to the end. */
   readonly next: Uuid | null;
 }
@@ -88,6 +90,10 @@ export async function findHeads(
       .filter((row) => !row.is_leased && (!row.is_repeat || row.next_attempt_at <= now))
       .map((row) => ({ id: row.id, isRepeat: row.is_repeat, dueAt: row.next_attempt_at }))
       .sort((a, b) => Number(a.isRepeat) - Number(b.isRepeat) || a.dueAt.getTime() - b.dueAt.getTime());
-    return { workspaceId, endpointId, heads, next: looked.length < MAX_LOOKED_AT ? null : (looked.at(-1) as HeadRow).order_key };
+    const laterMs = looked
+      .filter((row) => !row.is_leased && row.is_repeat && row.next_attempt_at > now)
+      .map((row) => row.next_attempt_at.getTime());
+    const nextDueAt = laterMs.length === 0 ? null : new Date(Math.min(...laterMs));
+    return { workspaceId, endpointId, heads, nextDueAt, next: looked.length < MAX_LOOKED_AT ? null : (looked.at(-1) as HeadRow).order_key };
   });
 }

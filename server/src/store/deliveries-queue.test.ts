@@ -7,7 +7,8 @@ import type { Uuid } from '../domain/ids.ts';
 import type { WebhookEndpoint } from '../domain/webhook-endpoint.ts';
 import type { Database } from './database.ts';
 import { findHeads, type Head } from './deliveries-in-order.ts';
-import { type ClaimedDelivery, cancelWaiting, claimDue, findWaiting } from './deliveries-queue.ts';
+import { type ClaimedDelivery, cancelWaiting, claimDue } from './deliveries-queue.ts';
+import { findWaiting } from './deliveries-waiting.ts';
 import { type DeliveryResult, recordResults as record } from './delivery-results.ts';
 import { fanOut } from './fan-out.ts';
 import { beat, findLostLeases, recountInFlight, releaseLeases, releaseLostLeases, retireWorker } from './lost-leases.ts';
@@ -26,7 +27,7 @@ onEachDatabase('the queue of deliveries', (given, kind) => {
 
   /** A whole claim, without what the worker makes of trust and places. */
   async function claim({ share = 100, now = START, phase = 0, owner = OWNER } = {}): Promise<ClaimedDelivery[]> {
-    const waiting = await findWaiting(database, now);
+    const { endpoints: waiting } = await findWaiting(database, now);
     const keys = waiting.map(({ flow, isOpen }) => ({ workspaceId: flow.workspaceId, endpointId: flow.endpointId, isOpen }));
     await cancelWaiting(
       database,
@@ -349,7 +350,7 @@ onEachDatabase('the queue of deliveries', (given, kind) => {
     test('an endpoint that was enabled again after the look loses nothing of what is to be sent (I-16)', async () => {
       const { workspace, endpoint } = await addBacklog(1);
       await database.query(`update webhook_endpoints set status = 'disabled' where id = $1`, [endpoint]);
-      const closed = (await findWaiting(database, START)).filter(({ isOpen }) => !isOpen).map(({ flow }) => flow);
+      const closed = (await findWaiting(database, START)).endpoints.filter(({ isOpen }) => !isOpen).map(({ flow }) => flow);
       await database.query(`update webhook_endpoints set status = 'enabled', after_seq = 1 where id = $1`, [endpoint]);
       await addEvents(database, workspace, ['project.created']);
       await fanOut(database, { workspaceIds: [workspace], limit: 1, newId, now: START });

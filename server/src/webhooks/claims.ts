@@ -1,13 +1,15 @@
 // One pass of claiming: who has something due, who gets how many of the places that are free, and the claim itself.
 // Sends nothing. What it remembers of endpoints is where it stopped looking; forgetting it is harmless.
 
-import { roomOf } from '../domain/endpoint-flow.ts';
+import { roomFrom, roomOf } from '../domain/endpoint-flow.ts';
 import type { Uuid } from '../domain/ids.ts';
 import type { Database } from '../store/database.ts';
 import { findHeads, type Heads } from '../store/deliveries-in-order.ts';
-import { cancelWaiting, claimDue, findWaiting, type Grant, lessAnswered, type WaitingEndpoint } from '../store/deliveries-queue.ts';
+import { cancelWaiting, claimDue, type Grant, lessAnswered } from '../store/deliveries-queue.ts';
+import { findWaiting, type WaitingEndpoint } from '../store/deliveries-waiting.ts';
 import type { EndpointKey } from '../store/endpoint-flows.ts';
 import type { InFlight } from './in-flight.ts';
+import type { Rest } from './loop.ts';
 import { shareOut } from './share.ts';
 
 /** Attempts held at once, slow ones and unwritten results included, for each place of the worker. */
@@ -21,8 +23,10 @@ const MAX_ORDERED = 50;
 /** Instead of the project to go on after: this round has looked at all projects of the endpoint. */
 const LOOKED_AT = 'all';
 
-/** While an endpoint waits for its rate cap, it is looked at so often: a fraction of the tenth of a second that its bursts are made of. */
-const PACED_REST_MS = 25;
+/** However soon the next moment is at which something may be sent: moments of many endpoints are taken together. */
+const SHORTEST_REST_MS = 10;
+/** After a claim that got nothing, since somebody held it or had it already. */
+const MISSED_REST_MS = 25;
 
 export interface ClaimsOptions {
   readonly database: Database;
@@ -47,7 +51,7 @@ export function createClaims({
   now,
   newId,
   signal,
-}: ClaimsOptions): () => Promise<boolean | number> {
+}: ClaimsOptions): () => Promise<boolean | Rest> {
   // Of the present round over the endpoints that asked for order; it ends when all of them have been looked at.
   const lookedUpTo = new Map<Uuid, Uuid | typeof LOOKED_AT>();
   let phase = 0;
@@ -92,10 +96,21 @@ export function createClaims({
       .filter(({ share }) => share > 0);
   }
 
+  /** Until the earliest moment at which something may be sent that may not be now. What an answer makes room for, the answer rings for. */
+  function restFor(open: readonly WaitingEndpoint[], heads: ReadonlyMap<Uuid, Heads>, nextDueAt: Date | null, time: Date): Rest | false {
+    const due = open.filter(({ flow, dueAt }) => dueAt !== null || (heads.get(flow.endpointId)?.heads.length ?? 0) > 0);
+    const opening = due.map(({ flow, caps }) => roomFrom(lessAnswered(flow, inFlight.answeredBy(flow.endpointId)), caps, time));
+    const moments = [nextDueAt, ...[...heads.values()].map((each) => each.nextDueAt), ...opening].filter((moment) => moment !== null);
+    if (moments.length === 0) return false;
+    const earliestMs = moments.reduce((least, moment) => Math.min(least, moment.getTime()), Number.POSITIVE_INFINITY);
+    const isPaced = due.some(({ caps }, i) => caps.rateLimitPerSecond !== null && opening[i] !== null);
+    return { restMs: Math.max(SHORTEST_REST_MS, earliestMs - now().getTime()), isSettled: !isPaced };
+  }
+
   return async () => {
     if (freePlaces().total <= inFlight.places) return false;
     const time = now();
-    const waiting = await findWaiting(database, time);
+    const { endpoints: waiting, nextDueAt } = await findWaiting(database, time);
     const closed = waiting.filter(({ isOpen }) => !isOpen);
     const cancelled = await cancelWaiting(
       database,
@@ -106,13 +121,15 @@ export function createClaims({
     const { heads, isLooking } = await lookAtOrdered(open, time);
     phase += 1;
     // Between counting what was answered and the claim no result may be written, or it would count twice.
+    let grants: readonly Grant[] = [];
     const { deliveries, missed } = await inFlight.whileNothingIsWritten(() => {
-      const grants = signal.aborted ? [] : grantsFor(open, heads, time);
+      if (!signal.aborted) grants = grantsFor(open, heads, time);
       return claimDue(database, { grants, leaseMs, owner, now, newToken: newId, phase });
     });
     inFlight.launch(deliveries);
     if (deliveries.length > 0 || missed > 0 || cancelled > 0 || isLooking) return true;
-    return open.some(({ dueAt, caps }) => dueAt !== null && caps.rateLimitPerSecond !== null) ? PACED_REST_MS : false;
+    if (grants.length > 0) return { restMs: MISSED_REST_MS, isSettled: false };
+    return restFor(open, heads, nextDueAt, time);
   };
 }
 

@@ -8,11 +8,18 @@ import { createBell } from './bell.ts';
 /** A pause after failures doubles so often. */
 const MAX_DOUBLINGS = 4;
 
+/** Nobody rings, and yet something will be to do after so many milliseconds. */
+export interface Rest {
+  readonly restMs: number;
+  /** Whether until then there is nothing to do: what is to be done by then is not due yet. */
+  readonly isSettled: boolean;
+}
+
 export interface LoopOptions {
   /** For the log. */
   readonly name: string;
-  /** Returns whether to go on at once; or, where something will be to do by then though nobody rings, after how many milliseconds. */
-  readonly pass: () => Promise<boolean | number>;
+  /** Returns whether to go on at once; or, where that is known, when. */
+  readonly pass: () => Promise<boolean | Rest>;
   /** Whether all that earlier passes began has ended. Only a pass that begins so can tell that there is nothing to do. */
   readonly isQuiet?: () => boolean;
   /** Between two passes, so that what comes in quick succession is handled together. */
@@ -51,7 +58,7 @@ export function createLoop({ name, pass, isQuiet = () => true, pauseMs, pollMs, 
   let lastError: string | null = null;
   let failures = 0;
 
-  async function once(): Promise<boolean | number> {
+  async function once(): Promise<boolean | Rest> {
     const waiting = isQuiet() ? waiters : [];
     if (waiting.length > 0) waiters = [];
     try {
@@ -59,7 +66,7 @@ export function createLoop({ name, pass, isQuiet = () => true, pauseMs, pollMs, 
       lastRunMs = uptimeMs();
       lastError = null;
       failures = 0;
-      if (next === false) for (const waiter of waiting.splice(0)) waiter.resolve();
+      if (next === false || (next !== true && next.isSettled)) for (const waiter of waiting.splice(0)) waiter.resolve();
       return next;
     } catch (error) {
       lastError = error instanceof Error ? error.message : String(error);
@@ -78,7 +85,7 @@ export function createLoop({ name, pass, isQuiet = () => true, pauseMs, pollMs, 
       while (!signal.aborted) {
         const next = await once();
         await pause(pauseMs);
-        if (next !== true) await bell.wait(next === false ? pollMs : Math.min(next, pollMs));
+        if (next !== true) await bell.wait(next === false ? pollMs : Math.min(next.restMs, pollMs));
       }
       for (const waiter of waiters.splice(0)) waiter.reject(new Error('The delivery worker was stopped.'));
     },
