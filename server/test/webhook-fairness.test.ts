@@ -8,13 +8,14 @@ import {
   addEvents,
   addWorkspace,
   deliveriesOf,
+  intercepted,
   onEachDatabase,
   openReceiver,
   startWorker,
   until,
 } from './support/webhook-fixtures.ts';
 
-onEachDatabase('webhook fairness', (database) => {
+onEachDatabase('webhook fairness', (database, kind) => {
   test('receivers that hang and have a long backlog do not keep another workspace from being told', async () => {
     const [busy, quiet] = [await addWorkspace(database()), await addWorkspace(database())];
     for (let i = 0; i < 30; i++) await addEndpoint(database(), busy, { url: (await openReceiver(() => {})).url });
@@ -51,6 +52,26 @@ onEachDatabase('webhook fairness', (database) => {
     asked[0]?.();
     await stopped;
   });
+
+  // The embedded database has one worker, which nobody takes for dead.
+  if (kind === 'PostgreSQL') {
+    test('a worker claims nothing before others have been told that it lives, since they would send it too', async () => {
+      const workspace = await addWorkspace(database());
+      const receiver = await openReceiver();
+      const { id } = await addEndpoint(database(), workspace, { url: receiver.url });
+      await addEvents(database(), workspace, ['project.created']);
+      let isMute = true;
+      const shaky = intercepted(database(), (text) => (isMute && text.includes('insert into webhook_workers') ? new Error('mute') : null));
+      const worker = await startWorker(database(), { database: shaky, pollMs: 5, errorPauseMs: 1 });
+      await until(async () => (await deliveriesOf(database(), id)).length === 1);
+      await until(() => worker.errors.length >= 6);
+      expect(receiver.received).toHaveLength(0);
+      expect(worker.status()).toMatchObject({ lastRunMs: null, lastError: 'mute' });
+      isMute = false;
+      await worker.idle();
+      expect(receiver.received).toHaveLength(1);
+    });
+  }
 
   test('an event whose notification was lost is delivered while notifications of others keep coming', async () => {
     const [loud, unheard] = [await addWorkspace(database()), await addWorkspace(database())];

@@ -8,7 +8,7 @@ import { createCare } from './care.ts';
 import { createClaims } from './claims.ts';
 import { createDeliver, type DeliverOptions } from './deliver.ts';
 import { createInFlight, type GoneEndpoint } from './in-flight.ts';
-import { createLoop, type Loop } from './loop.ts';
+import { createLoop, type Loop, type Rest } from './loop.ts';
 import { SEND_TIMEOUT_MS } from './safe-fetch.ts';
 import { createSpread, DUE_CHANNEL, EVENTS_CHANNEL } from './spread.ts';
 
@@ -74,21 +74,23 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWo
   const deliver = createDeliver(options);
   const onRoom = (): void => claiming.ring();
   const inFlight = createInFlight({ database, deliver, disableEndpoint, now, random, log, pauseMs: errorPauseMs, onRoom });
-  const loop = (name: string, pass: () => Promise<boolean | number>, pauseMs: number, restMs: number, isQuiet = () => true): Loop =>
+  const loop = (name: string, pass: () => Promise<boolean | Rest>, pauseMs: number, restMs: number, isQuiet = () => true): Loop =>
     createLoop({ name, pass, isQuiet, pauseMs, pollMs: restMs, errorPauseMs, uptimeMs, log, signal: stopping.signal });
 
   let lookedAtAllAt = uptimeMs();
   const spreading = loop('fan-out', spreadOnce, SPREAD_PAUSE_MS, pollMs);
-  const claims = createClaims({ database, inFlight, concurrency, leaseMs, owner, now, newId, signal: stopping.signal });
-  const claiming = loop('claim', claims, CLAIM_PAUSE_MS, pollMs, () => inFlight.size === 0);
   const care = createCare({
     ...{ database, owner, leaseMs, now, uptimeMs, random, log, onDatabaseTime },
     // The embedded database has one process, so nobody needs a sign of its life.
     deadAfterMs: database.kind === 'pglite' ? null : deadAfterMs,
     holds: inFlight.holds,
     onReleased: onRoom,
+    onAlive: onRoom,
   });
-  const caring = loop('care', () => care().then(() => false), 0, careMs);
+  const caring = loop('care', () => care.pass().then(() => false), 0, careMs);
+  const claims = createClaims({ database, inFlight, concurrency, leaseMs, owner, now, newId, signal: stopping.signal });
+  const claimWhileAlive: typeof claims = async () => care.isKnownAlive && claims();
+  const claiming = loop('claim', claimWhileAlive, CLAIM_PAUSE_MS, pollMs, () => inFlight.size === 0 && care.isKnownAlive);
   let running: Promise<unknown> | null = null;
   const unlisten: (() => Promise<void>)[] = [];
 
@@ -141,9 +143,9 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWo
       }
     },
     status: () => ({
-      lastRunMs: earlier(spreading.lastRunMs, claiming.lastRunMs),
+      lastRunMs: earlier(earlier(spreading.lastRunMs, claiming.lastRunMs), caring.lastRunMs),
       lastPassMs: earlier(earlier(spreading.lastPassMs, claiming.lastPassMs), caring.lastPassMs),
-      lastError: claiming.lastError ?? spreading.lastError,
+      lastError: claiming.lastError ?? spreading.lastError ?? caring.lastError,
       inFlight: inFlight.size,
     }),
   };
