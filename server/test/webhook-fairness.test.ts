@@ -8,6 +8,7 @@ import {
   addEvents,
   addWorkspace,
   deliveriesOf,
+  inFlightOf,
   intercepted,
   onEachDatabase,
   openReceiver,
@@ -72,6 +73,26 @@ onEachDatabase('webhook fairness', (database, kind) => {
       expect(receiver.received).toHaveLength(1);
     });
   }
+
+  test('what was claimed, but answered so late that the lease would end before the attempt, is not sent under that lease', async () => {
+    const workspace = await addWorkspace(database());
+    const receiver = await openReceiver();
+    const { id } = await addEndpoint(database(), workspace, { url: receiver.url });
+    await addEvents(database(), workspace, ['project.created']);
+    let aheadMs = 0;
+    const slow = intercepted(database(), (text) => {
+      // The claim takes effect; by the time of its answer six seconds of the lease are over.
+      if (text.includes('claimed as (')) aheadMs ||= 6_000;
+      return null;
+    });
+    const worker = await startWorker(slow, { now: () => new Date(Date.now() + aheadMs), careMs: 10, deadAfterMs: 500, pollMs: 20 });
+    await until(() => worker.errors.includes('webhooks were claimed too late to be sent; their leases end first'));
+    expect([receiver.received.length, await inFlightOf(database(), id)]).toEqual([0, 1]);
+    aheadMs += 20_000;
+    await until(() => receiver.received.length === 1);
+    await worker.idle();
+    expect(await deliveriesOf(database(), id)).toMatchObject([{ status: 'succeeded', attempts: 1 }]);
+  });
 
   test('an event whose notification was lost is delivered while notifications of others keep coming', async () => {
     const [loud, unheard] = [await addWorkspace(database()), await addWorkspace(database())];

@@ -8,6 +8,7 @@ import { findHeads, type Heads } from '../store/deliveries-in-order.ts';
 import { cancelWaiting, claimDue, type Grant, lessAnswered } from '../store/deliveries-queue.ts';
 import { findWaiting, type WaitingEndpoint } from '../store/deliveries-waiting.ts';
 import type { EndpointKey } from '../store/endpoint-flows.ts';
+import type { Log } from '../store/log.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Rest } from './loop.ts';
 import { shareOut } from './share.ts';
@@ -34,9 +35,12 @@ export interface ClaimsOptions {
   /** Attempts under way at once that are quick; slow ones give their places back. */
   readonly concurrency: number;
   readonly leaseMs: number;
+  /** What a lease has more than an attempt takes. A claim that takes longer to be answered leaves an attempt too little of it. */
+  readonly leaseMarginMs: number;
   readonly owner: Uuid;
   readonly now: () => Date;
   readonly newId: () => Uuid;
+  readonly log: Log;
   /** Once aborted, nothing more is claimed. */
   readonly signal: AbortSignal;
 }
@@ -47,9 +51,11 @@ export function createClaims({
   inFlight,
   concurrency,
   leaseMs,
+  leaseMarginMs,
   owner,
   now,
   newId,
+  log,
   signal,
 }: ClaimsOptions): () => Promise<boolean | Rest> {
   // Of the present round over the endpoints that asked for order; it ends when all of them have been looked at.
@@ -122,11 +128,15 @@ export function createClaims({
     phase += 1;
     // Between counting what was answered and the claim no result may be written, or it would count twice.
     let grants: readonly Grant[] = [];
+    let claimedFromMs = 0;
     const { deliveries, missed } = await inFlight.whileNothingIsWritten(() => {
+      claimedFromMs = now().getTime();
       if (!signal.aborted) grants = grantsFor(open, heads, time);
       return claimDue(database, { grants, leaseMs, owner, now, newToken: newId, phase });
     });
-    inFlight.launch(deliveries);
+    if (now().getTime() - claimedFromMs <= leaseMarginMs) inFlight.launch(deliveries);
+    else if (deliveries.length > 0)
+      log.warn({ late: deliveries.length }, 'webhooks were claimed too late to be sent; their leases end first');
     if (deliveries.length > 0 || missed > 0 || cancelled > 0 || isLooking) return true;
     if (grants.length > 0) return { restMs: MISSED_REST_MS, isSettled: false };
     return restFor(open, heads, nextDueAt, time);

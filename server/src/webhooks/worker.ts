@@ -88,7 +88,11 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWo
     onAlive: onRoom,
   });
   const caring = loop('care', () => care.pass().then(() => false), 0, careMs);
-  const claims = createClaims({ database, inFlight, concurrency, leaseMs, owner, now, newId, signal: stopping.signal });
+  const claims = createClaims({
+    ...{ database, inFlight, concurrency, leaseMs, owner, now, newId, log },
+    leaseMarginMs: Math.min(LEASE_MARGIN_MS, leaseMs / 4),
+    signal: stopping.signal,
+  });
   const claimWhileAlive: typeof claims = async () => care.isKnownAlive && claims();
   const claiming = loop('claim', claimWhileAlive, CLAIM_PAUSE_MS, pollMs, () => inFlight.size === 0 && care.isKnownAlive);
   let running: Promise<unknown> | null = null;
