@@ -4,7 +4,9 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { decodeId, encodeId, type Uuid } from '../src/domain/ids.ts';
+import { deliveryAskWrites } from '../src/store/delivery-asks.ts';
 import { listDeliveries } from '../src/store/delivery-lists.ts';
+import { fanOut } from '../src/store/fan-out.ts';
 import { createRepairRunner } from '../src/webhooks/repair-runner.ts';
 import { DUE_CHANNEL } from '../src/webhooks/spread.ts';
 import { type Json, openTestApp, type TestApp, type TestAppOptions } from './support/app.ts';
@@ -330,6 +332,20 @@ describe.each(databases)('repair, $database', ({ database, available }) => {
 });
 
 onEachDatabase('what was made due again', (database) => {
+  test('keeps its place among what belongs to no project, at an endpoint that asked for order', async () => {
+    const workspaceId = await addWorkspace(database());
+    const { id } = await addEndpoint(database(), workspaceId, { ordering: 'project' });
+    await addEvents(database(), workspaceId, ['project.created'], () => null);
+    await fanOut(database(), { workspaceIds: [workspaceId], limit: 1, newId, now: new Date() });
+    const read = () => database().query<{ id: Uuid; order_key: Uuid }>('select id, order_key from deliveries where endpoint_id = $1', [id]);
+    const before = await read();
+    expect(before).toMatchObject([{ order_key: workspaceId }]);
+    const asks = [{ workspaceId, id: before[0]?.id as Uuid, ask: 'replay' as const, at: new Date() }];
+    for (const { text, parameters } of deliveryAskWrites(asks)) await database().query(text, parameters);
+    expect(await read()).toEqual(before);
+    await database().query(`update deliveries set status = 'cancelled', next_attempt_at = null where endpoint_id = $1`, [id]);
+  });
+
   test('is sent as soon as it is told of, and not at the next look', async () => {
     const workspaceId = await addWorkspace(database());
     const receiver = await openReceiver();

@@ -29,8 +29,8 @@ export const cancelAssignments = (now: string): string => `
   next_attempt_at = case when d.lease_token is null then null else d.next_attempt_at end,
   completed_at = case when d.lease_token is null then ${now}::timestamptz(3) end`;
 
-/** The key of an endpoint `w` that asked for order, of an event `e`. */
-export const orderKeyOf = `case when w.ordering = 'project' then e.project_id end`;
+/** The key of an endpoint `w` that asked for order, of an event `e`: what belongs to no project is in order among itself. */
+export const orderKeyOf = `case when w.ordering = 'project' then coalesce(e.project_id, e.workspace_id) end`;
 
 type Step = Pick<WebhookRepair, keyof RepairFilter | 'workspaceId' | 'id' | 'dryRun' | 'throughSeq'>;
 
