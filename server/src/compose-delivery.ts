@@ -83,7 +83,7 @@ export function composeDelivery({ store, config, version, log, clock, newId, dra
     concurrency: config.WEBHOOK_CONCURRENCY,
     ...(drainMs === undefined ? {} : { drainMs }),
   });
-  const repairRunner = createRepairRunner({ database, now: clock, newId, log });
+  const repairRunner = createRepairRunner({ database, now: steady.now, newId, log });
   const operating = createOperating({
     database,
     lane,
@@ -92,6 +92,7 @@ export function composeDelivery({ store, config, version, log, clock, newId, dra
     workerStatus: config.WEBHOOK_WORKER ? worker.status : null,
     version,
     clock,
+    uptimeMs,
     log,
     onHang,
   });

@@ -109,7 +109,8 @@ onEachDatabase('the backlog', (database, kind) => {
     const log = pino({ level: 'warn' }, { write: (line: string) => void said.push((JSON.parse(line) as { msg: string }).msg) });
     const watch = createBacklogWatch({
       database: database(),
-      now: () => new Date(time),
+      now: async () => new Date(time),
+      uptimeMs: () => time,
       log,
       lateAfterMs: 300_000,
       lookEveryMs: 3_600_000,

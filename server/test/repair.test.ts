@@ -2,9 +2,11 @@
 // What each route refuses by itself is in the contract tests.
 
 import type { ServerResponse } from 'node:http';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { decodeId, encodeId, type Uuid } from '../src/domain/ids.ts';
+import { deliveryAskWrites } from '../src/store/delivery-asks.ts';
 import { listDeliveries } from '../src/store/delivery-lists.ts';
+import { fanOut } from '../src/store/fan-out.ts';
 import { createRepairRunner } from '../src/webhooks/repair-runner.ts';
 import { DUE_CHANNEL } from '../src/webhooks/spread.ts';
 import { type Json, openTestApp, type TestApp, type TestAppOptions } from './support/app.ts';
@@ -13,6 +15,7 @@ import {
   addEndpoint,
   addEvents,
   addWorkspace,
+  intercepted,
   newId,
   onEachDatabase,
   openReceiver,
@@ -129,6 +132,23 @@ describe.each(databases)('repair, $database', ({ database, available }) => {
       expect(held).toEqual([]);
     },
   );
+
+  test.skipIf(!available)('what is asked for is sent, and the server is well, although the clock of the machine jumped ahead', async () => {
+    const app = await openApp({ database });
+    const receiver = await openReceiver();
+    const endpoint = await addReceiving(app, receiver.url);
+    await addProject(app);
+    await until(async () => (await deliveriesOf(app, endpoint))[0]?.status === 'succeeded');
+    const [delivery] = await deliveriesOf(app, endpoint);
+    onTestFinished(() => void vi.useRealTimers());
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 600_000 });
+    await app.ok('POST', `/v1/deliveries/${delivery.id}/replay`);
+    await until(() => receiver.received.length === 2);
+    await until(async () => (await deliveriesOf(app, endpoint))[0].status === 'succeeded');
+    await repair(app, { action: 'replay', endpoint_id: endpoint.id, statuses: ['succeeded'] });
+    await until(() => receiver.received.length === 3);
+    for (const path of ['/healthz', '/readyz']) expect((await app.call('GET', path, { key: null })).status).toBe(200);
+  });
 
   test.skipIf(!available)('a dry run says how many there are, a replay sends just those, and can be asked for again', async () => {
     const app = await openApp({ database });
@@ -312,6 +332,20 @@ describe.each(databases)('repair, $database', ({ database, available }) => {
 });
 
 onEachDatabase('what was made due again', (database) => {
+  test('keeps its place among what belongs to no project, at an endpoint that asked for order', async () => {
+    const workspaceId = await addWorkspace(database());
+    const { id } = await addEndpoint(database(), workspaceId, { ordering: 'project' });
+    await addEvents(database(), workspaceId, ['project.created'], () => null);
+    await fanOut(database(), { workspaceIds: [workspaceId], limit: 1, newId, now: new Date() });
+    const read = () => database().query<{ id: Uuid; order_key: Uuid }>('select id, order_key from deliveries where endpoint_id = $1', [id]);
+    const before = await read();
+    expect(before).toMatchObject([{ order_key: workspaceId }]);
+    const asks = [{ workspaceId, id: before[0]?.id as Uuid, ask: 'replay' as const, at: new Date() }];
+    for (const { text, parameters } of deliveryAskWrites(asks)) await database().query(text, parameters);
+    expect(await read()).toEqual(before);
+    await database().query(`update deliveries set status = 'cancelled', next_attempt_at = null where endpoint_id = $1`, [id]);
+  });
+
   test('is sent as soon as it is told of, and not at the next look', async () => {
     const workspaceId = await addWorkspace(database());
     const receiver = await openReceiver();
@@ -328,6 +362,26 @@ onEachDatabase('what was made due again', (database) => {
     await database().notify(DUE_CHANNEL, '');
     await until(() => receiver.received.length === 2);
   });
+});
+
+test('a step that fails is given back and taken again at once, by whoever is next', async () => {
+  const app = await openApp({ deliver: false });
+  const endpoint = await app.ok('POST', '/v1/webhook_endpoints', { body: { url: 'http://127.0.0.1:9/' } });
+  await addProject(app);
+  await fillWithFailed(app, decodeId('webhook_endpoint', endpoint.id) as Uuid, 10);
+  const { id } = await app.ok('POST', '/v1/webhook_repairs', { body: { action: 'replay', endpoint_id: endpoint.id } });
+  let failures = 0;
+  const database = intercepted(app.database, (text) => {
+    if (!text.includes('update webhook_repairs set status') || failures === 2) return null;
+    failures += 1;
+    return new Error('deadlock detected');
+  });
+  const log = app.service.app.log as never;
+  const runner = createRepairRunner({ database, now: () => new Date(), newId, log, pollMs: 10, errorPauseMs: 1 });
+  await runner.start();
+  await until(async () => (await app.ok('GET', `/v1/webhook_repairs/${id}`)).status === 'completed');
+  await runner.stop();
+  expect([failures, (await app.ok('GET', `/v1/webhook_repairs/${id}`)).changed]).toEqual([2, 10]);
 });
 
 test('a step that was overtaken by a stop changes nothing', async () => {

@@ -2,6 +2,7 @@
 // On both databases, with many rows and the real statements.
 
 import { expect, test } from 'vitest';
+import { createIdGenerator } from '../src/domain/ids.ts';
 import { DELIVERY_BITE, KEEP_FOR_EVER, pruneDelivered, retentionOf, startMaintenance } from '../src/operations/maintenance.ts';
 import type { Database } from '../src/store/database.ts';
 import { addDeliveries } from './support/delivery-rows.ts';
@@ -50,6 +51,28 @@ onEachDatabase('retention', (database, kind) => {
     expect(await left(database(), one.workspaceId)).toEqual({ deliveries: 15, attempts: 61, events: 622 });
     expect(await left(database(), two.workspaceId)).toEqual({ deliveries: 0, attempts: 0, events: 11 });
     expect(await pruneDelivered({ database: database(), retention }, now)).toEqual({ deliveries: 0, attempts: 0 });
+  });
+
+  test('deletes repairs that ended before the time of their deliveries; those that are open, or ended later, stay', async () => {
+    const { workspaceId } = await place(database());
+    const idAt = (time: Date): string =>
+      createIdGenerator(
+        () => time.getTime(),
+        (bytes) => void bytes.fill(1),
+      )();
+    const add = (id: string, status: string, days: number | null): Promise<unknown> =>
+      database().query(
+        `insert into webhook_repairs (workspace_id, id, action, statuses, dry_run, status, through_seq, rest_until, created_at, completed_at)
+         values ($1, $2, 'replay', '{failed}', false, $3, 0, $4, $4, $5)`,
+        [workspaceId, id, status, daysAgo(120), days === null ? null : daysAgo(days)],
+      );
+    await add(idAt(daysAgo(120)), 'completed', 119);
+    await add(idAt(daysAgo(119)), 'stopped', 118);
+    await add(idAt(daysAgo(118)), 'running', null);
+    await add(idAt(daysAgo(117)), 'completed', 10);
+    await pruneDelivered({ database: database(), retention: retentionOf(90, undefined) }, now);
+    const rows = await database().query('select status from webhook_repairs where workspace_id = $1 order by id', [workspaceId]);
+    expect(rows).toEqual([{ status: 'running' }, { status: 'completed' }]);
   });
 
   test('attempts can go sooner than their deliveries, but those of pending ones stay (I-21)', async () => {

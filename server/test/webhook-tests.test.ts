@@ -1,12 +1,14 @@
 // Samples and diagnoses through the API with real receivers: what arrives, how it is signed, and that nothing is left behind.
 // What each route refuses by itself is in the contract tests; what a diagnosis finds is in diagnose.test.ts.
 
+import type { ServerResponse } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { allEventTypes } from '../src/domain/event.ts';
+import { MAX_AT_ONCE_EACH } from '../src/webhooks/endpoint-tests.ts';
 import { type Json, openTestApp, type TestApp } from './support/app.ts';
 import { rowsDigest } from './support/contract.ts';
-import { openReceiver } from './support/webhook-fixtures.ts';
+import { openReceiver, until } from './support/webhook-fixtures.ts';
 
 async function openApp(): Promise<TestApp> {
   const app = await openTestApp();
@@ -70,6 +72,26 @@ describe('a sample', () => {
     await ask();
     await ask();
     expect(receiver.received).toHaveLength(3);
+  });
+});
+
+describe('tests and diagnoses whose receivers hang', () => {
+  test('take a part of the places only, so that another workspace can have its own', async () => {
+    const app = await openApp();
+    const held: ServerResponse[] = [];
+    const hanging = await openReceiver((response) => void held.push(response));
+    const mine = await add(app, hanging.url);
+    const ask = () => app.call('POST', `/v1/webhook_endpoints/${mine.id}/test`, { body: {} });
+    const waiting = Array.from({ length: MAX_AT_ONCE_EACH }, ask);
+    await until(() => held.length === MAX_AT_ONCE_EACH);
+    expect((await ask()).status).toBe(503);
+    const healthy = await openReceiver();
+    const other = await app.addWorkspace();
+    const theirs = await app.ok('POST', '/v1/webhook_endpoints', { body: { url: healthy.url }, key: other.key });
+    const sent = await app.ok('POST', `/v1/webhook_endpoints/${theirs.id}/test`, { key: other.key });
+    expect(sent).toMatchObject({ acknowledged: true });
+    for (const response of held) response.end();
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual(Array(MAX_AT_ONCE_EACH).fill(200));
   });
 });
 

@@ -2,6 +2,8 @@
 // Waits for conditions, never for the clock; where time must pass, the worker's clock is moved.
 
 import { describe, expect, test } from 'vitest';
+import type { Uuid } from '../src/domain/ids.ts';
+import { fanOut } from '../src/store/fan-out.ts';
 import type { Send } from '../src/webhooks/safe-fetch.ts';
 import { EVENTS_CHANNEL } from '../src/webhooks/spread.ts';
 import {
@@ -42,6 +44,61 @@ onEachDatabase('webhook workers', (database) => {
       // At one look a second it would take forty.
       await until(() => receiver.received.length === 40);
       expect(performance.now() - startedAt).toBeGreaterThan(1_500);
+      await worker.idle();
+    });
+
+    test('of many endpoints in order, and many projects of one that wait, none is overlooked (I-16)', async () => {
+      const [workspace, others] = [await addWorkspace(database()), await addWorkspace(database())];
+      const receiver = await openReceiver();
+      const endpoint = await addEndpoint(database(), workspace, { url: receiver.url, ordering: 'project' });
+      await addEvents(database(), workspace, Array(501).fill('project.created'));
+      for (let i = 0; i < 60; i++) await addEndpoint(database(), others, { ordering: 'project' });
+      await addEvents(database(), others, ['project.created']);
+      for (const workspaceId of [workspace, others]) {
+        await fanOut(database(), { workspaceIds: [workspaceId], limit: 501, newId, now: new Date() });
+      }
+      await database().query(
+        `update deliveries set is_repeat = true, tries = 1, attempts = 1, next_attempt_at = now() + interval '1 hour' where workspace_id = any($1)`,
+        [[workspace, others]],
+      );
+      // It is the last in the order of projects.
+      await addEvents(database(), workspace, ['project.created'], () => 'ffffffff-ffff-7fff-bfff-ffffffffffff');
+      const worker = await startWorker(database(), { pollMs: 20 });
+      await until(() => receiver.received.length === 1);
+      await worker.idle();
+      expect(await deliveriesOf(database(), endpoint.id)).toHaveLength(502);
+    });
+
+    test.each(['none', 'project'] as const)('a rate cap is used without anybody ringing (ordering: %s)', async (ordering) => {
+      const workspace = await addWorkspace(database());
+      const receiver = await openReceiver();
+      await addEndpoint(database(), workspace, { url: receiver.url, rateLimitPerSecond: 20, ordering });
+      await addEvents(database(), workspace, Array(15).fill('project.created'));
+      const worker = await startWorker(database(), { pollMs: 3_600_000 });
+      await until(() => receiver.received.length === 15);
+      await worker.idle();
+    });
+
+    test.each([
+      'none',
+      'project',
+    ] as const)('what waits for a moment is sent at that moment, without anybody ringing (ordering: %s)', async (ordering) => {
+      const workspace = await addWorkspace(database());
+      const waiting = ['paused', 'open', 'retried'] as const;
+      const receivers = await Promise.all(waiting.map(() => openReceiver()));
+      const endpoints: Uuid[] = [];
+      for (const { url } of receivers) endpoints.push((await addEndpoint(database(), workspace, { url, ordering })).id);
+      await addEvents(database(), workspace, ['project.created']);
+      await fanOut(database(), { workspaceIds: [workspace], limit: 1, newId, now: new Date() });
+      const [paused, open, retried] = endpoints;
+      const soon = new Date(Date.now() + 500);
+      await database().query('update webhook_flows set resume_at = $2 where endpoint_id = $1', [paused, soon]);
+      await database().query(`update webhook_flows set breaker = 'open', probe_at = $2 where endpoint_id = $1`, [open, soon]);
+      await database().query('update deliveries set is_repeat = true, next_attempt_at = $2 where endpoint_id = $1', [retried, soon]);
+      const worker = await startWorker(database(), { pollMs: 3_600_000 });
+      await worker.idle();
+      await until(() => receivers.every(({ received }) => received.length === 1));
+      expect(worker.now().getTime()).toBeGreaterThanOrEqual(soon.getTime());
       await worker.idle();
     });
 

@@ -86,11 +86,12 @@ async function loadWorkingSet(transaction: Queryable, commands: readonly AnyComm
     loads.push(loadInvoicesOf(transaction, payments).then((found) => set.invoices.load(found)));
   }
   if (endpoints.length > 0) loads.push(loadWebhookEndpoints(transaction, endpoints).then((found) => set.webhookEndpoints.load(found)));
-  if (repairs.length > 0) loads.push(lockWebhookRepairs(transaction, repairs).then((found) => set.webhookRepairs.load(found)));
   if (deliveries.length > 0) {
     loads.push(lockDeliveries(transaction, deliveries).then((found) => set.loadDeliveries(found)));
     loads.push(loadEndpointsOf(transaction, deliveries).then((found) => set.webhookEndpoints.load(found)));
   }
+  // After the deliveries, as a step of a repair locks them, or the two would wait for each other.
+  if (repairs.length > 0) loads.push(lockWebhookRepairs(transaction, repairs).then((found) => set.webhookRepairs.load(found)));
   await Promise.all(loads);
   return set;
 }

@@ -12,6 +12,7 @@ import {
   judge,
   paceMs,
   paidFrom,
+  roomFrom,
   roomOf,
   unharmed,
 } from './endpoint-flow.ts';
@@ -116,6 +117,8 @@ describe('the breaker', () => {
     ['half open: never above the cap', { ...halfOpen, allowance: 100 }, 0, START, 8],
     ['asked for a pause: nothing until then', { resumeAt: at(30) }, 0, at(29), 0],
     ['asked for a pause that is over', { resumeAt: at(30) }, 0, at(30), 8],
+    ['asked for the longest pause, judged by a look that began before the answer', { resumeAt: at(300) }, 0, at(-1), 0],
+    ['open for the longest time, judged by a look that began before the answer', { ...open, probeAt: at(360) }, 0, at(-1), 0],
     ['a clock put back by a day does not prolong an open breaker', open, 0, at(-86_400), 1],
     ['a clock put back by a day does not prolong a pause', { resumeAt: at(30) }, 0, at(-86_400), 8],
   ])('room: %s', (_case, health, inFlight, now, room) => {
@@ -177,6 +180,38 @@ describe('the rate cap', () => {
     });
     expect(most).toBeLessThanOrEqual(perSecond);
     expect(begun.length).toBeGreaterThan(perSecond * 5 * 0.75);
+  });
+
+  test('what somebody with a time a little ahead has begun counts (I-22)', () => {
+    for (const aheadMs of [1, 50, 1_000, 9_000]) {
+      const paidUntil = new Date(START.getTime() + 1_000 + aheadMs);
+      expect(roomOf(flow({}, { paidUntil }), { maxConcurrency: 8, rateLimitPerSecond: 1 }, START)).toBe(0);
+    }
+  });
+
+  test.each([
+    1, 2, 3, 10, 25, 999,
+  ])('%d a second: when it is used up, there is room at the moment that is named, and none of it is lost', (perSecond) => {
+    const limited = { maxConcurrency: 1_000_000, rateLimitPerSecond: perSecond };
+    const full = roomOf(flow(), limited, START);
+    const paidUntil = new Date(Math.ceil(START.getTime() + full * paceMs(perSecond)));
+    const moment = roomFrom(flow({}, { paidUntil }), limited, START) as Date;
+    expect(moment.getTime()).toBeGreaterThan(START.getTime());
+    const room = roomOf(flow({}, { paidUntil }), limited, moment);
+    expect(room).toBeGreaterThan(0);
+    expect(room).toBeLessThanOrEqual(Math.ceil(full / 2));
+    expect(roomFrom(flow({}, { paidUntil }), limited, moment)).toBeNull();
+  });
+
+  test.each<[string, Partial<EndpointHealth>, number, Date | null]>([
+    ['nothing holds it', {}, 3, null],
+    ['only answers make room', {}, 8, null],
+    ['a pause', { resumeAt: at(30) }, 0, at(30)],
+    ['an open breaker', { breaker: 'open', probeAt: at(5) }, 0, at(5)],
+    ['an open breaker while an attempt is under way', { breaker: 'open', probeAt: at(5) }, 1, null],
+    ['an open breaker whose pause is over', { breaker: 'open', probeAt: at(-1) }, 0, null],
+  ])('the moment from which there is room: %s', (_case, health, inFlight, moment) => {
+    expect(roomFrom(flow(health, { inFlight }), caps, START)).toEqual(moment);
   });
 
   test('a clock put back does not hold an endpoint', () => {

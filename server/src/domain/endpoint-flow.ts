@@ -92,6 +92,20 @@ export function roomOf(flow: EndpointFlow, caps: EndpointCaps, now: Date): numbe
   return Math.max(0, Math.min(atOnce - flow.inFlight, rateRoom(flow.paidUntil, caps.rateLimitPerSecond, now)));
 }
 
+/**
+ * When there will be room by the passing of time alone; null where there is some now, or where only an answer makes some. Under a rate cap the
+ * moment when half a burst may go, so that nobody comes for each attempt by itself and none of the cap is lost.
+ */
+export function roomFrom(flow: EndpointFlow, caps: EndpointCaps, now: Date): Date | null {
+  const { resumeAt, probeAt, breaker } = flow.health;
+  if (isAhead(resumeAt, now, breakerLimits.longestHoldMs)) return resumeAt;
+  if (breaker === 'open') return flow.inFlight === 0 && isAhead(probeAt, now, LONGEST_PROBE_PAUSE_MS) ? probeAt : null;
+  const perSecond = caps.rateLimitPerSecond;
+  if (perSecond === null || rateRoom(flow.paidUntil, perSecond, now) > 0) return null;
+  const unpaidMs = Math.floor(burstOf(perSecond) / 2) * paceMs(perSecond);
+  return new Date(Math.ceil(paidFrom(flow.paidUntil, perSecond, now).getTime() - unpaidMs));
+}
+
 /** The health with which attempts begin: an open breaker whose pause is over becomes half open by its probe. */
 export function healthAtClaim(health: EndpointHealth): EndpointHealth {
   return health.breaker === 'open' ? { ...health, breaker: 'half_open', allowance: 1, probeAt: null } : health;
@@ -99,11 +113,14 @@ export function healthAtClaim(health: EndpointHealth): EndpointHealth {
 
 const LONGEST_PROBE_PAUSE_MS = breakerLimits.longestPauseMs * (1 + breakerLimits.jitter);
 
-/** Whether a moment is still to come. One further ahead than it can have been set was set by a clock that has been put back since. */
+/** The times of those who set a moment and those who judge it differ by less: they follow one clock, and one may have waited for a lock. */
+const CLOCK_SLACK_MS = 10 * SECOND_MS;
+
+/** Whether a moment is still to come. One much further ahead than it can have been set was set by a clock that has been put back since. */
 function isAhead(moment: Date | null, now: Date, longestMs: number): boolean {
   if (moment === null) return false;
   const aheadMs = moment.getTime() - now.getTime();
-  return aheadMs > 0 && aheadMs <= longestMs;
+  return aheadMs > 0 && aheadMs <= longestMs + CLOCK_SLACK_MS;
 }
 
 // --- the rate cap ---------------------------------------------------------------------------------------------------------------------
@@ -119,7 +136,7 @@ function rateRoom(paidUntil: Date | null, perSecond: number | null, now: Date): 
   const burst = burstOf(perSecond);
   const pace = paceMs(perSecond);
   const unpaidMs = Math.max(0, paidFrom(paidUntil, perSecond, now).getTime() - now.getTime());
-  return Math.floor(burst - unpaidMs / pace + 1e-6);
+  return Math.max(0, Math.floor(burst - unpaidMs / pace + 1e-6));
 }
 
 /** From when the next attempts are paid: the end of what is paid already, or now; a moment that cannot be is taken for now. */

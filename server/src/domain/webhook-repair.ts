@@ -87,7 +87,8 @@ export function decideRepairCreation(draft: RepairDraft, endpoint: WebhookEndpoi
     status: isDone ? 'completed' : 'pending',
     reason: null,
     throughSeq: context.lastSeq,
-    restUntil: context.now,
+    // At once, by whatever clock its steps are taken.
+    restUntil: new Date(0),
     createdAt: context.now,
     completedAt: isDone ? context.now : null,
   };

@@ -14,7 +14,10 @@ const WARN_EVERY_MS = 60_000;
 
 export interface BacklogWatchOptions {
   readonly database: Database;
-  readonly now: () => Date;
+  /** The time by which deliveries are due: the database's, whatever this machine's clock says. */
+  readonly now: () => Promise<Date>;
+  /** Milliseconds that only ever grow. */
+  readonly uptimeMs: () => number;
   readonly log: Log;
   /** From this age of the oldest due delivery on, webhooks are late. */
   readonly lateAfterMs: number;
@@ -39,7 +42,8 @@ export interface BacklogWatch {
   trouble(): string | null;
 }
 
-export function createBacklogWatch({ database, now, log, lateAfterMs, lookEveryMs = LOOK_EVERY_MS }: BacklogWatchOptions): BacklogWatch {
+export function createBacklogWatch(options: BacklogWatchOptions): BacklogWatch {
+  const { database, now, uptimeMs, log, lateAfterMs, lookEveryMs = LOOK_EVERY_MS } = options;
   let seen: BacklogSeen | null = null;
   let seenAtMs = 0;
   let warnedAtMs = Number.NEGATIVE_INFINITY;
@@ -47,17 +51,17 @@ export function createBacklogWatch({ database, now, log, lateAfterMs, lookEveryM
   let timer: NodeJS.Timeout | null = null;
 
   async function read(): Promise<BacklogSeen> {
-    const time = now();
+    const time = await now();
     const backlog = await readBacklog(database, time, new Date(time.getTime() - lateAfterMs));
     const ageMs = (since: Date | null): number => (since === null ? 0 : Math.max(0, time.getTime() - since.getTime()));
     const oldestAgeMs = Math.max(ageMs(backlog.oldestDueAt), ageMs(backlog.oldestUnspreadAt));
     seen = { ...backlog, oldestAgeMs, workers: database.kind === 'pglite' ? null : backlog.workers };
-    seenAtMs = time.getTime();
+    seenAtMs = uptimeMs();
     return seen;
   }
 
   function look(): Promise<BacklogSeen> {
-    if (seen !== null && Math.abs(now().getTime() - seenAtMs) < FRESH_MS) return Promise.resolve(seen);
+    if (seen !== null && uptimeMs() - seenAtMs < FRESH_MS) return Promise.resolve(seen);
     looking ??= read().finally(() => {
       looking = null;
     });
@@ -75,7 +79,7 @@ export function createBacklogWatch({ database, now, log, lateAfterMs, lookEveryM
     try {
       const { oldestEndpointId, pending, isEstimate } = await look();
       const words = trouble();
-      const time = now().getTime();
+      const time = uptimeMs();
       if (words === null || time - warnedAtMs < WARN_EVERY_MS) return;
       warnedAtMs = time;
       log.warn({ pending, isEstimate, oldestEndpoint: endpointName(oldestEndpointId) }, `webhooks are late: ${words}`);

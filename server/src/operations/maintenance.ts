@@ -5,7 +5,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Uuid } from '../domain/ids.ts';
 import type { Database } from '../store/database.ts';
 import { pruneIdempotencyRecords } from '../store/idempotency.ts';
-import { type Bite, type Bitten, type Position, pruneAttempts, pruneDeliveries, workspacesAfter } from '../store/retention.ts';
+import {
+  type Bite,
+  type Bitten,
+  type Position,
+  pruneAttempts,
+  pruneDeliveries,
+  pruneRepairs,
+  workspacesAfter,
+} from '../store/retention.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 export const IDEMPOTENCY_RETENTION_MS = 30 * DAY_MS;
@@ -109,6 +117,8 @@ export async function pruneDelivered(
   };
   const { deliveriesMs, attemptsMs } = retention;
   if (deliveriesMs !== null) await walk(database, new Date(now.getTime() - deliveriesMs), pruneDeliveries, count, signal);
+  // A repair is of use no longer than the deliveries that it changed.
+  if (deliveriesMs !== null) await walk(database, new Date(now.getTime() - deliveriesMs), pruneRepairs, count, signal);
   if (attemptsMs !== null) await walk(database, new Date(now.getTime() - attemptsMs), pruneAttempts, count, signal);
   return pruned;
 }

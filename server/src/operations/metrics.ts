@@ -31,7 +31,8 @@ export interface Measured {
   /** Null where this process delivers nothing. */
   readonly workerStatus: (() => WorkerStatus) | null;
   readonly version: string;
-  readonly now: () => Date;
+  /** Milliseconds that only ever grow, as in the status of the worker. */
+  readonly uptimeMs: () => number;
 }
 
 export interface Metrics {
@@ -109,7 +110,7 @@ export function createMetrics(): Metrics {
       }
     },
     pruned: (kind, rows) => pruned.add(kind, rows),
-    async text({ database, lane, backlog, workerStatus, version, now }) {
+    async text({ database, lane, backlog, workerStatus, version, uptimeMs }) {
       const families = [
         info(version, database.kind),
         ...requests.families(),
@@ -117,7 +118,7 @@ export function createMetrics(): Metrics {
         ...databaseFamilies(database),
         ...attemptFamilies(),
         ...(await backlogFamilies(backlog)),
-        ...(workerStatus === null ? [] : workerFamilies(workerStatus(), now())),
+        ...(workerStatus === null ? [] : workerFamilies(workerStatus(), uptimeMs())),
         {
           name: 'tranche_pruned_rows_total',
           help: 'Rows that this process has deleted because their retention ended.',
@@ -217,8 +218,8 @@ async function backlogFamilies(backlog: BacklogWatch): Promise<Family[]> {
   ];
 }
 
-function workerFamilies({ lastRunAt, lastError, inFlight }: WorkerStatus, now: Date): Family[] {
-  const silenceS = lastRunAt === null ? Number.POSITIVE_INFINITY : Math.max(0, now.getTime() - lastRunAt.getTime()) / 1000;
+function workerFamilies({ lastRunMs, lastError, inFlight }: WorkerStatus, nowMs: number): Family[] {
+  const silenceS = lastRunMs === null ? Number.POSITIVE_INFINITY : Math.max(0, nowMs - lastRunMs) / 1000;
   return [
     gauge('tranche_webhook_attempts_in_progress', 'Attempts of this process that are under way.', inFlight),
     gauge(

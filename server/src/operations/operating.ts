@@ -5,6 +5,7 @@ import type { Lane } from '../commands/lane.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../store/database.ts';
 import type { Log } from '../store/log.ts';
+import { databaseTime } from '../store/lost-leases.ts';
 import type { WorkerStatus } from '../webhooks/worker.ts';
 import { createBacklogWatch } from './backlog-watch.ts';
 import { retentionOf, startMaintenance } from './maintenance.ts';
@@ -33,6 +34,8 @@ export interface OperatingOptions {
   readonly workerStatus: (() => WorkerStatus) | null;
   readonly version: string;
   readonly clock: () => Date;
+  /** Milliseconds that only ever grow, as in the status of the worker. */
+  readonly uptimeMs: () => number;
   readonly log: Log;
   /** Called once when the worker hangs. */
   readonly onHang?: (() => void) | undefined;
@@ -54,10 +57,10 @@ export interface Operating {
 }
 
 export function createOperating(options: OperatingOptions): Operating {
-  const { database, lane, config, metrics, workerStatus, version, clock, log, onHang } = options;
+  const { database, lane, config, metrics, workerStatus, version, clock, uptimeMs, log, onHang } = options;
   const lateAfterMs = config.WEBHOOK_LATE_AFTER_SECONDS * 1000;
-  const backlog = createBacklogWatch({ database, now: clock, log, lateAfterMs });
-  const watchdog = workerStatus === null ? null : createWatchdog({ status: workerStatus, now: clock, log, onHang });
+  const backlog = createBacklogWatch({ database, now: () => databaseTime(database), uptimeMs, log, lateAfterMs });
+  const watchdog = workerStatus === null ? null : createWatchdog({ status: workerStatus, uptimeMs, log, onHang });
   const retention = retentionOf(config.DELIVERY_RETENTION_DAYS, config.ATTEMPT_RETENTION_DAYS);
   let endMaintenance: (() => Promise<void>) | null = null;
   let server: OperatorServer | null = null;
@@ -69,7 +72,7 @@ export function createOperating(options: OperatingOptions): Operating {
   }
 
   const answers = {
-    metricsText: () => metrics.text({ database, lane, backlog, workerStatus, version, now: clock }),
+    metricsText: () => metrics.text({ database, lane, backlog, workerStatus, version, uptimeMs }),
     metricsToken: config.METRICS_TOKEN,
     deadReason: () => watchdog?.silence() ?? null,
     unreadyReason,

@@ -8,13 +8,13 @@ import { createWatchdog, MAX_WORKER_HANG_MS, MAX_WORKER_SILENCE_MS } from './wat
 
 const SECOND_MS = 1_000;
 
-function watch(first: Pick<WorkerStatus, 'lastRunAt' | 'lastError'>) {
-  const state = { time: Date.parse('2026-11-20T12:00:00Z'), status: { ...first, lastPassAt: null, inFlight: 0 } as WorkerStatus };
+function watch(first: Pick<WorkerStatus, 'lastRunMs' | 'lastError'>) {
+  const state = { time: 5_000, status: { ...first, lastPassMs: null, inFlight: 0 } as WorkerStatus };
   const said: string[] = [];
   let hangs = 0;
   const dog = createWatchdog({
     status: () => state.status,
-    now: () => new Date(state.time),
+    uptimeMs: () => state.time,
     log: pino({ level: 'error' }, { write: (line: string) => void said.push((JSON.parse(line) as { msg: string }).msg) }),
     onHang: () => void (hangs += 1),
     lookEveryMs: 3_600_000,
@@ -32,18 +32,18 @@ function watch(first: Pick<WorkerStatus, 'lastRunAt' | 'lastError'>) {
 
 describe('the watchdog of the worker', () => {
   test('says nothing while the worker looks for work, and of a worker that has just begun', () => {
-    const { dog, state, said, pass } = watch({ lastRunAt: null, lastError: null });
+    const { dog, state, said, pass } = watch({ lastRunMs: null, lastError: null });
     pass(MAX_WORKER_SILENCE_MS);
     expect([dog.silence(), dog.unready()]).toEqual([null, 'webhooks are not being sent (the worker has not begun)']);
     for (let round = 0; round < 100; round += 1) {
-      state.status = { ...state.status, lastRunAt: new Date(state.time) };
+      state.status = { ...state.status, lastRunMs: state.time };
       pass(30 * SECOND_MS);
     }
     expect([dog.silence(), dog.unready(), said]).toEqual([null, null, []]);
   });
 
   test('says once a minute that a silent worker sends nothing, and ends a hung process once', () => {
-    const { dog, said, pass, hangs } = watch({ lastRunAt: null, lastError: null });
+    const { dog, said, pass, hangs } = watch({ lastRunMs: null, lastError: null });
     pass(MAX_WORKER_SILENCE_MS + 5 * SECOND_MS);
     expect(dog.silence()).toBe('webhooks are not being sent (the worker does not answer)');
     pass(120 * SECOND_MS);
@@ -54,20 +54,20 @@ describe('the watchdog of the worker', () => {
   });
 
   test('gives the error of a worker that fails, and leaves the process alone: it goes on by itself when the cause is gone', () => {
-    const { dog, state, pass, hangs } = watch({ lastRunAt: null, lastError: 'the database is out of reach' });
+    const { dog, state, pass, hangs } = watch({ lastRunMs: null, lastError: 'the database is out of reach' });
     for (let minute = 0; minute < 60; minute += 1) {
-      state.status = { ...state.status, lastPassAt: new Date(state.time) };
+      state.status = { ...state.status, lastPassMs: state.time };
       pass(60 * SECOND_MS);
     }
     expect(dog.silence()).toBe('webhooks are not being sent (the database is out of reach)');
     expect(hangs()).toBe(0);
-    state.status = { ...state.status, lastRunAt: new Date(state.time), lastError: null };
+    state.status = { ...state.status, lastRunMs: state.time, lastError: null };
     expect(dog.silence()).toBeNull();
   });
 
   test('a worker that failed and then stands still is one that hangs', () => {
-    const { state, pass, hangs } = watch({ lastRunAt: null, lastError: 'the database is out of reach' });
-    state.status = { ...state.status, lastPassAt: new Date(state.time) };
+    const { state, pass, hangs } = watch({ lastRunMs: null, lastError: 'the database is out of reach' });
+    state.status = { ...state.status, lastPassMs: state.time };
     pass(MAX_WORKER_HANG_MS + 5 * SECOND_MS);
     expect(hangs()).toBe(1);
   });

@@ -13,7 +13,8 @@ const WARN_EVERY_MS = 60_000;
 
 export interface WatchdogOptions {
   readonly status: () => WorkerStatus;
-  readonly now: () => Date;
+  /** Milliseconds that only ever grow, as in the status: no clock that is set or differs from another's looks like silence. */
+  readonly uptimeMs: () => number;
   readonly log: Log;
   /** Called once, when the worker hangs: for long no pass has ended, not even with an error. */
   readonly onHang?: (() => void) | undefined;
@@ -31,19 +32,19 @@ export interface Watchdog {
   silence(): string | null;
 }
 
-export function createWatchdog({ status, now, log, onHang, lookEveryMs = LOOK_EVERY_MS }: WatchdogOptions): Watchdog {
+export function createWatchdog({ status, uptimeMs, log, onHang, lookEveryMs = LOOK_EVERY_MS }: WatchdogOptions): Watchdog {
   let timer: NodeJS.Timeout | null = null;
   let startedAtMs: number | null = null;
   let warnedAtMs = Number.NEGATIVE_INFINITY;
   let hasHung = false;
 
   /** Since a moment, or since the start where it has not come yet. */
-  function sinceMs(moment: Date | null): number {
-    const fromMs = moment?.getTime() ?? startedAtMs;
-    return fromMs === null ? 0 : now().getTime() - fromMs;
+  function sinceMs(momentMs: number | null): number {
+    const fromMs = momentMs ?? startedAtMs;
+    return fromMs === null ? 0 : uptimeMs() - fromMs;
   }
 
-  const silenceMs = (): number => sinceMs(status().lastRunAt);
+  const silenceMs = (): number => sinceMs(status().lastRunMs);
 
   function silence(): string | null {
     if (silenceMs() <= MAX_WORKER_SILENCE_MS) return null;
@@ -51,26 +52,26 @@ export function createWatchdog({ status, now, log, onHang, lookEveryMs = LOOK_EV
   }
 
   function unready(): string | null {
-    if (status().lastRunAt !== null) return silence();
+    if (status().lastRunMs !== null) return silence();
     return `webhooks are not being sent (${status().lastError ?? 'the worker has not begun'})`;
   }
 
   function look(): void {
     const reason = silence();
-    const time = now().getTime();
+    const time = uptimeMs();
     if (reason !== null && time - warnedAtMs >= WARN_EVERY_MS) {
       warnedAtMs = time;
       log.error({ silentForMs: silenceMs() }, reason);
     }
     // One that fails goes on by itself as soon as the cause is gone, as with a database that is away. One that stands still does not.
-    if (onHang === undefined || hasHung || sinceMs(status().lastPassAt) <= MAX_WORKER_HANG_MS) return;
+    if (onHang === undefined || hasHung || sinceMs(status().lastPassMs) <= MAX_WORKER_HANG_MS) return;
     hasHung = true;
     onHang();
   }
 
   return {
     start() {
-      startedAtMs = now().getTime();
+      startedAtMs = uptimeMs();
       timer = setInterval(look, lookEveryMs);
       timer.unref();
     },

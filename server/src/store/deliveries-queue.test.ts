@@ -6,8 +6,9 @@ import { addEndpoint, addEvents, addWorkspace, inFlightOf, newId, onEachDatabase
 import type { Uuid } from '../domain/ids.ts';
 import type { WebhookEndpoint } from '../domain/webhook-endpoint.ts';
 import type { Database } from './database.ts';
-import { findHeads } from './deliveries-in-order.ts';
-import { type ClaimedDelivery, cancelWaiting, claimDue, findWaiting } from './deliveries-queue.ts';
+import { findHeads, type Head } from './deliveries-in-order.ts';
+import { type ClaimedDelivery, cancelWaiting, claimDue } from './deliveries-queue.ts';
+import { findWaiting } from './deliveries-waiting.ts';
 import { type DeliveryResult, recordResults as record } from './delivery-results.ts';
 import { fanOut } from './fan-out.ts';
 import { beat, findLostLeases, recountInFlight, releaseLeases, releaseLostLeases, retireWorker } from './lost-leases.ts';
@@ -26,7 +27,7 @@ onEachDatabase('the queue of deliveries', (given, kind) => {
 
   /** A whole claim, without what the worker makes of trust and places. */
   async function claim({ share = 100, now = START, phase = 0, owner = OWNER } = {}): Promise<ClaimedDelivery[]> {
-    const waiting = await findWaiting(database, now);
+    const { endpoints: waiting } = await findWaiting(database, now);
     const keys = waiting.map(({ flow, isOpen }) => ({ workspaceId: flow.workspaceId, endpointId: flow.endpointId, isOpen }));
     await cancelWaiting(
       database,
@@ -41,7 +42,7 @@ onEachDatabase('the queue of deliveries', (given, kind) => {
     const grants = keys
       .filter(({ isOpen }) => isOpen)
       .map((key) => ({ ...key, share, heads: heads.find((h) => h.endpointId === key.endpointId)?.heads ?? [] }));
-    return (await claimDue(database, { grants, leaseMs: LEASE_MS, owner, now, newToken: newId, phase })).deliveries;
+    return (await claimDue(database, { grants, leaseMs: LEASE_MS, owner, now: () => now, newToken: newId, phase })).deliveries;
   }
   const recordResults = async (results: readonly DeliveryResult[]): Promise<number> => (await record(database, results, () => 0.5)).written;
   /** Frees what is lost, without looking for signs of life. */
@@ -185,6 +186,23 @@ onEachDatabase('the queue of deliveries', (given, kind) => {
       expect(await inFlightOf(database, endpoint)).toBe(0);
     });
 
+    test('begins no more than the rate cap while the times of those that claim differ (I-22)', async () => {
+      const { workspace, endpoint } = await addBacklog(600, { maxConcurrency: 256, rateLimitPerSecond: 100 });
+      const key = { workspaceId: workspace, endpointId: endpoint };
+      let begun = 0;
+      for (let ms = 0; ms < 500; ms += 10) {
+        for (const behindMs of [0, 15, 3_000]) {
+          const now = new Date(START.getTime() + ms - behindMs);
+          const options = { grants: [{ ...key, share: 50 }], leaseMs: LEASE_MS, owner: OWNER, now: () => now, newToken: newId };
+          const { deliveries } = await claimDue(database, options);
+          begun += deliveries.length;
+          await recordResults(deliveries.map((delivery) => resultOf(delivery)));
+        }
+      }
+      expect(begun).toBeGreaterThan(40);
+      expect(begun).toBeLessThanOrEqual(100);
+    });
+
     test('first attempts come before retries that have been due for longer, but for one place in four', async () => {
       const { workspace } = await addBacklog(12, { maxConcurrency: 100 });
       await database.query(
@@ -221,6 +239,32 @@ onEachDatabase('the queue of deliveries', (given, kind) => {
         });
         expect(one(await claim()).endpoint.id).toBe(busy.endpoint);
       });
+
+      test('a claim passes by a delivery that somebody else holds, and claims the others without waiting', async () => {
+        const held = await addBacklog(2);
+        const other = await addBacklog(1);
+        await database.transaction(async (transaction) => {
+          await transaction.query('select 1 from deliveries where endpoint_id = $1 and event_seq = 1 for no key update', [held.endpoint]);
+          const claimed = await claim();
+          expect(claimed.map(({ endpoint, eventSeq }) => [endpoint.id, eventSeq]).sort()).toEqual(
+            [
+              [held.endpoint, 2],
+              [other.endpoint, 1],
+            ].sort(),
+          );
+        });
+        expect(one(await claim()).eventSeq).toBe(1);
+      });
+
+      test('of a project in order nothing is claimed while somebody else holds its first (I-23)', async () => {
+        const { look, take } = await addOrdered(2);
+        const heads = await look();
+        await database.transaction(async (transaction) => {
+          await transaction.query('select 1 from deliveries where id = $1 for no key update', [heads[0]?.id]);
+          expect(await take(heads)).toEqual([]);
+        });
+        expect(one(await take(heads)).eventSeq).toBe(1);
+      });
     }
 
     test('of a project in order only the first pending one is claimed; it holds back no other project', async () => {
@@ -242,6 +286,77 @@ onEachDatabase('the queue of deliveries', (given, kind) => {
       expect(sequences(await claim({ now: at(4) }))).toEqual([5, 6]);
       expect(sequences(await claim({ now: at(5) }))).toEqual([1]);
       expect(await inFlightOf(database, id)).toBe(3);
+    });
+
+    /** An endpoint in order with events of one project, fanned out; and a claim of these heads. */
+    async function addOrdered(count: number) {
+      const workspace = await addWorkspace(database);
+      const { id: endpoint } = await addEndpoint(database, workspace, { ordering: 'project' });
+      const project = newId();
+      await addEvents(database, workspace, Array(count).fill('project.created'), () => project);
+      await fanOut(database, { workspaceIds: [workspace], limit: count, newId, now: START });
+      const key = { workspaceId: workspace, endpointId: endpoint };
+      const look = async (now = START) => (await findHeads(database, [{ ...key, after: null }], now))[0]?.heads ?? [];
+      const take = async (heads: readonly Head[], now = START) =>
+        (
+          await claimDue(database, {
+            grants: [{ ...key, share: 1, heads }],
+            leaseMs: LEASE_MS,
+            owner: OWNER,
+            now: () => now,
+            newToken: newId,
+          })
+        ).deliveries;
+      const replayFirst = () =>
+        database.query(
+          `update deliveries set status = 'pending', completed_at = null, is_repeat = true, next_attempt_at = $2
+          where endpoint_id = $1 and event_seq = 1`,
+          [endpoint, START],
+        );
+      return { look, take, replayFirst };
+    }
+
+    test('an earlier event that is sent again waits for the attempt of its project that is under way (I-23)', async () => {
+      const { look, take, replayFirst } = await addOrdered(3);
+      await recordResults([resultOf(one(await take(await look())))]);
+      const stale = await look();
+      const second = one(await take(stale));
+      await replayFirst();
+      expect(await look()).toEqual([]);
+      await recordResults([resultOf(second)]);
+      expect(one(await take(await look())).eventSeq).toBe(1);
+    });
+
+    test('whose turn it was by an older look is not claimed once another of its project is under way or comes before it (I-23)', async () => {
+      const { look, take, replayFirst } = await addOrdered(3);
+      await recordResults([resultOf(one(await take(await look())))]);
+      const stale = await look();
+      await replayFirst();
+      expect(await take(stale)).toEqual([]);
+      const first = await look();
+      expect(one(await take(first)).eventSeq).toBe(1);
+      expect(await take(stale)).toEqual([]);
+    });
+
+    test('a first of its project whose attempt failed since it was looked at is claimed when it is due, not before', async () => {
+      const { look, take } = await addOrdered(2);
+      const stale = await look();
+      const failed = one(await take(stale));
+      await recordResults([resultOf(failed, { status: 'pending', nextAttemptAt: at(3600), verdict: 'failed', statusCode: 500 })]);
+      expect(await take(stale, at(3599))).toEqual([]);
+      expect(one(await take(stale, at(3600))).id).toBe(failed.id);
+    });
+
+    test('an endpoint that was enabled again after the look loses nothing of what is to be sent (I-16)', async () => {
+      const { workspace, endpoint } = await addBacklog(1);
+      await database.query(`update webhook_endpoints set status = 'disabled' where id = $1`, [endpoint]);
+      const closed = (await findWaiting(database, START)).endpoints.filter(({ isOpen }) => !isOpen).map(({ flow }) => flow);
+      await database.query(`update webhook_endpoints set status = 'enabled', after_seq = 1 where id = $1`, [endpoint]);
+      await addEvents(database, workspace, ['project.created']);
+      await fanOut(database, { workspaceIds: [workspace], limit: 1, newId, now: START });
+      expect(closed).toHaveLength(1);
+      expect(await cancelWaiting(database, closed, START)).toBe(0);
+      expect((await claim()).map(({ eventSeq }) => eventSeq)).toContain(2);
     });
 
     test('an open breaker lets one probe through when its time has come, whoever claims', async () => {

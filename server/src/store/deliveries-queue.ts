@@ -1,77 +1,16 @@
-// The deliveries as a queue: which endpoints have something due, and claiming it under a lease.
+// The deliveries as a queue: claiming what is due under a lease, and cancelling what waits for endpoints that are closed.
 // Decides nothing about caps, shares or the breaker: it is handed how many each endpoint is given. Results are in delivery-results.ts.
 
 import { type EndpointFlow, type EndpointHealth, healthAtClaim, paceMs, paidFrom, roomOf } from '../domain/endpoint-flow.ts';
 import type { EventType } from '../domain/event.ts';
 import type { Uuid } from '../domain/ids.ts';
 import type { WebhookEndpoint } from '../domain/webhook-endpoint.ts';
-import type { Database, Queryable } from './database.ts';
-import type { Head } from './deliveries-in-order.ts';
-import {
-  type EndpointKey,
-  type FlowingEndpoint,
-  type FlowRow,
-  flowColumns,
-  healthRow,
-  healthRowTypes,
-  lockFlows,
-  readFlow,
-  setHealth,
-} from './endpoint-flows.ts';
+import type { Database } from './database.ts';
+import { type Head, isHead, ORDER } from './deliveries-in-order.ts';
+import { freeCondition, orderedCondition } from './deliveries-waiting.ts';
+import { type EndpointKey, type FlowingEndpoint, healthRow, healthRowTypes, lockFlows, setHealth } from './endpoint-flows.ts';
 import { QUEUE_PLANS } from './planner.ts';
 import { readSecrets, readSigningKeys } from './webhook-endpoints.ts';
-
-/** An endpoint with something to send, or one that is closed and whose deliveries are to be cancelled. */
-export interface WaitingEndpoint extends FlowingEndpoint {
-  /** Since when its first delivery that needs no order has been due; null when none is. */
-  readonly dueAt: Date | null;
-  /** Whether it has deliveries that wait for their turn. */
-  readonly hasOrdered: boolean;
-}
-
-// Leaps from endpoint to endpoint along an index, one look-up each, so that an endpoint with a million deliveries costs as much as one
-// with a single one. The first row of an endpoint says all: first attempts come first in the index, and they are due whatever the clock
-// says; otherwise it is the repetition that is due next.
-const leap = (name: string, condition: string, order: string): string => `
-  ${name} as (
-    (select workspace_id, endpoint_id, is_repeat, next_attempt_at from deliveries where ${condition} order by ${order} limit 1)
-    union all
-    select n.* from ${name} w cross join lateral (
-      select workspace_id, endpoint_id, is_repeat, next_attempt_at from deliveries
-      where ${condition} and (workspace_id, endpoint_id) > (w.workspace_id, w.endpoint_id) order by ${order} limit 1) n
-  )`;
-
-export const freeCondition = `status = 'pending' and lease_token is null and order_key is null`;
-const freeOrder = 'workspace_id, endpoint_id, is_repeat, next_attempt_at, id';
-export const orderedCondition = `status = 'pending' and order_key is not null`;
-
-// Indexes deliveries_due and deliveries_in_order; then primary keys.
-const waitingText = `
-  with recursive ${leap('free', freeCondition, freeOrder)},
-  ${leap('ordered', orderedCondition, 'workspace_id, endpoint_id, order_key, event_seq')}
-  select ${flowColumns}, w.due_at, w.has_ordered
-  from (
-    select workspace_id, endpoint_id, min(due_at) as due_at, bool_or(has_ordered) as has_ordered
-    from (
-      select workspace_id, endpoint_id, case when not is_repeat or next_attempt_at <= $1 then next_attempt_at end as due_at, false as has_ordered from free
-      union all
-      select workspace_id, endpoint_id, null, true from ordered
-    ) x group by workspace_id, endpoint_id
-  ) w
-  join webhook_flows f on f.workspace_id = w.workspace_id and f.endpoint_id = w.endpoint_id
-  join webhook_endpoints e on e.workspace_id = w.workspace_id and e.id = w.endpoint_id
-  where w.due_at is not null or w.has_ordered or e.status <> 'enabled' or e.deleted_at is not null`;
-
-interface WaitingRow extends FlowRow {
-  due_at: Date | null;
-  has_ordered: boolean;
-}
-
-/** Every endpoint that has something due, or perhaps has. One statement, without a lock. */
-export async function findWaiting(queryable: Queryable, now: Date): Promise<WaitingEndpoint[]> {
-  const rows = await queryable.query<WaitingRow>(waitingText, [now]);
-  return rows.map((row) => ({ ...readFlow(row), dueAt: row.due_at, hasOrdered: row.has_ordered }));
-}
 
 export interface Grant extends EndpointKey {
   /** Deliveries to claim at most, whatever more there is room for. */
@@ -90,7 +29,8 @@ export interface ClaimOptions {
   /** After this time without a result the lease is over: the process that claimed it is taken for dead. */
   readonly leaseMs: number;
   readonly owner: Uuid;
-  readonly now: Date;
+  /** Asked once the flows are locked: what others wrote there is then not from later than the time it is judged by. */
+  readonly now: () => Date;
   readonly newToken: () => Uuid;
   /** 0, 1, 2, 3 in turn: which of four places is a repetition's while first attempts wait, too. */
   readonly phase?: number;
@@ -145,8 +85,10 @@ const freeRows = (condition: string): string =>
    where ${freeCondition} and workspace_id = r.workspace_id and endpoint_id = r.endpoint_id and ${condition}
    order by next_attempt_at, id limit r.room`;
 
-// The flows are locked, so nobody else claims from these endpoints; what was cancelled meanwhile is found out by the update itself. Rows are
-// written in the order of their ids, as everybody does who writes several, so that nobody waits in a circle. Reads the front of the index deliveries_due for each endpoint, at most twice its room, and heads of order by primary key.
+// The flows are locked, so nobody else claims from these endpoints. Heads are looked at again: since the look an attempt may have begun or
+// failed, or an earlier event been sent again. A delivery that somebody else has locked (a command, a step of a repair) is passed by: a claim
+// waits for nobody, holding flows, and so can be in no circle of those who wait. Reads the front of the index deliveries_due for each endpoint,
+// at most twice its room, and heads of order by primary key and deliveries_in_order.
 const claimText = `
   with granted as materialized (
     select * from json_to_recordset($1) as r(${healthRowTypes}, room integer, paid_from timestamptz(3), pace_ms float8)
@@ -166,9 +108,15 @@ const claimText = `
     union all
     select h.workspace_id, h.id, h.next_attempt_at
     from unnest($6::uuid[], $7::uuid[]) as n(workspace_id, id) join deliveries h on h.workspace_id = n.workspace_id and h.id = n.id
+    where h.status = 'pending' and h.lease_token is null and ${isHead('$2')}
+  ), held as materialized (
+    select d.workspace_id, d.id, c.next_attempt_at
+    from chosen c join deliveries d on d.workspace_id = c.workspace_id and d.id = c.id
+    where d.status = 'pending' and d.lease_token is null and (not d.is_repeat or d.next_attempt_at <= $2)
+    for no key update of d skip locked
   ), claimed as (
     update deliveries d set next_attempt_at = $3, lease_token = $4, lease_owner = $8
-    from (select * from chosen order by workspace_id, id) c where d.workspace_id = c.workspace_id and d.id = c.id and d.status = 'pending' and d.lease_token is null
+    from held c where d.workspace_id = c.workspace_id and d.id = c.id
     returning d.workspace_id, d.id, d.endpoint_id, d.attempts, d.tries, d.event_seq, d.previous_seq, c.next_attempt_at as due_at
   ), flowed as (
     update webhook_flows f set in_flight = f.in_flight + n.claimed, ${setHealth},
@@ -195,13 +143,14 @@ export interface Claim {
  * attempt's lease anyway; so its commit waits for no disk.
  */
 export async function claimDue(database: Database, options: ClaimOptions): Promise<Claim> {
-  const { grants, leaseMs, owner, now, phase = 0 } = options;
+  const { grants, leaseMs, owner, phase = 0 } = options;
   if (grants.length === 0) return { deliveries: [], missed: 0 };
   const leaseToken = options.newToken();
   const claiming = await database.transaction(async (transaction) => {
     const locking = lockFlows(transaction, grants, 'skip');
     const relaxing = transaction.query(`select set_config('synchronous_commit', 'off', true), ${QUEUE_PLANS}`);
     const [locked] = await Promise.all([locking, relaxing]);
+    const now = options.now();
     const byEndpoint = new Map(grants.map((grant) => [grant.endpointId, grant]));
     const heads: { workspaceId: Uuid; id: Uuid }[] = [];
     const granted = locked.flatMap((endpoint) => {
@@ -268,12 +217,15 @@ const pendingOf = (condition: string, order: string): string =>
   `select workspace_id, id from deliveries where ${condition} and lease_token is null and workspace_id = n.workspace_id
    and endpoint_id = n.endpoint_id order by ${order} limit ${MAX_CANCELLED} for update skip locked`;
 
-// Through deliveries_due and deliveries_in_order. What is under way ends first, and its result says whether it is done.
+// Through deliveries_due and deliveries_in_order; endpoints by primary key, since one may have been enabled again since it was looked at. What
+// is under way ends first, and its result says whether it is done.
 const cancelText = `
   update deliveries d set status = 'cancelled', next_attempt_at = null, completed_at = $3
-  from unnest($1::uuid[], $2::uuid[]) as n(workspace_id, endpoint_id) cross join lateral (
+  from unnest($1::uuid[], $2::uuid[]) as n(workspace_id, endpoint_id)
+  join webhook_endpoints e on e.workspace_id = n.workspace_id and e.id = n.endpoint_id and (e.status <> 'enabled' or e.deleted_at is not null)
+  cross join lateral (
     select * from (${pendingOf(freeCondition, 'is_repeat, next_attempt_at, id')}) f
-    union all select * from (${pendingOf(orderedCondition, 'order_key, event_seq')}) o) x
+    union all select * from (${pendingOf(orderedCondition, ORDER)}) o) x
   where d.workspace_id = x.workspace_id and d.id = x.id returning 1`;
 
 /** Cancels what waits for endpoints that take none any more. Returns how many. */

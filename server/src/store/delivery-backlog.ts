@@ -62,12 +62,12 @@ const queueText = `
       order by workspace_id, endpoint_id, is_repeat, next_attempt_at limit 1) n
   ), heads as (
     (select workspace_id, endpoint_id, order_key, next_attempt_at, lease_token from deliveries
-     where ${ordered.holds} order by workspace_id, endpoint_id, order_key, event_seq limit 1)
+     where ${ordered.holds} order by workspace_id, endpoint_id, order_key, (lease_token is null), event_seq limit 1)
     union all
     select n.* from heads h cross join lateral (
       select workspace_id, endpoint_id, order_key, next_attempt_at, lease_token from deliveries
       where ${ordered.holds} and (workspace_id, endpoint_id, order_key) > (h.workspace_id, h.endpoint_id, h.order_key)
-      order by workspace_id, endpoint_id, order_key, event_seq limit 1) n
+      order by workspace_id, endpoint_id, order_key, (lease_token is null), event_seq limit 1) n
   ), candidate as (
     (select workspace_id, endpoint_id, next_attempt_at as due_at from waiting limit ${MAX_LEAPS})
     union all

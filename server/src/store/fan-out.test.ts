@@ -110,6 +110,18 @@ onEachDatabase('the fan-out', (given, kind) => {
       expect(await run([workspace])).toMatchObject({ events: 14, deliveries: 420, unfinished: [] });
     });
 
+    test('a workspace with a long backlog and many subscribers does not keep another waiting for a single pass', async () => {
+      // Ids are in the order of creation: by id the busy one comes first.
+      const [busy, quiet] = [await addWorkspace(database), await addWorkspace(database)];
+      for (let i = 0; i < 30; i++) await addEndpoint(database, busy);
+      const { id } = await addEndpoint(database, quiet);
+      await addEvents(database, busy, Array(80).fill('project.created'));
+      await addEvents(database, quiet, Array(10).fill('project.created'));
+      expect(await run([busy, quiet])).toMatchObject({ events: 76, deliveries: 1990, unfinished: [busy] });
+      expect((await deliveriesOf(quiet, id)).map(([seq]) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+      expect(await run([busy, quiet])).toMatchObject({ events: 14, deliveries: 420, unfinished: [] });
+    });
+
     test('workers at the same workspaces at once fan each event out once', async () => {
       const workspaces = [await addWorkspace(database), await addWorkspace(database), await addWorkspace(database)];
       const endpoints = await Promise.all(workspaces.map((workspace) => addEndpoint(database, workspace)));

@@ -8,7 +8,7 @@ import type { Database, Queryable } from './database.ts';
 
 /** Workspaces of one pass, which is one transaction. */
 const MAX_WORKSPACES = 32;
-/** Deliveries of one pass. An event that would go beyond it waits for the next pass, unless it is the first. */
+/** Deliveries of one pass. Workspaces take turns, an event each; one that would go beyond it waits for the next pass, unless it is the first. */
 const MAX_DELIVERIES = 2_000;
 
 export interface FanOutOptions {
@@ -62,14 +62,15 @@ export async function fanOut(database: Database, { workspaceIds, limit, newId, n
   return database.transaction(async (transaction) => {
     // What a crash of the database loses of it is fanned out again; nobody has to wait for the disk.
     transaction.query(`select set_config('synchronous_commit', 'off', true)`).catch(() => undefined);
-    const locked = await lockCursors(transaction, behind);
+    const held = new Set(await lockCursors(transaction, behind));
+    const locked = found.filter((id) => held.has(id));
     // Sent together and run in this order: an endpoint that was committed before an event is then certainly seen.
     const [events, subscribers] = await Promise.all([readEvents(transaction, locked, quota), readSubscribers(transaction, locked)]);
-    const plan = match(events, subscribers, newId, now);
+    const plan = match(inTurn(events, locked), subscribers, newId, now);
     // Not awaited, so that COMMIT travels with it; its failure fails the whole.
     write(transaction, plan).catch(() => undefined);
     const counts = Map.groupBy(events, (event) => event.workspace_id);
-    const finished = locked.filter((id) => !plan.isFull && (counts.get(id)?.length ?? 0) < quota);
+    const finished = locked.filter((id) => !plan.left.has(id) && (counts.get(id)?.length ?? 0) < quota);
     return {
       events: plan.events,
       deliveries: plan.deliveries.length,
@@ -99,7 +100,7 @@ async function findBehind(database: Queryable, workspaceIds: readonly Uuid[] | n
      order by random() limit $1`,
     workspaceIds === null ? [MAX_WORKSPACES] : [MAX_WORKSPACES, workspaceIds],
   );
-  return rows.sort((a, b) => (a.workspace_id < b.workspace_id ? -1 : 1));
+  return rows;
 }
 
 /** Locks the cursors by primary key and returns the workspaces of those that no other worker holds. */
@@ -161,8 +162,21 @@ interface Plan {
   readonly positions: readonly { workspace_id: Uuid; endpoint_id: Uuid; seq: string }[];
   readonly cursors: readonly { workspace_id: Uuid; seq: string }[];
   readonly events: number;
-  /** Whether events were left for the next pass. */
-  readonly isFull: boolean;
+  /** Workspaces of which events were left for the next pass. */
+  readonly left: ReadonlySet<Uuid>;
+}
+
+/** The first event of each workspace, then the second of each, and so on: no backlog is worked off before another has begun. */
+function inTurn(events: readonly FreshEvent[], workspaceIds: readonly Uuid[]): FreshEvent[] {
+  const queues = Map.groupBy(events, (event) => event.workspace_id);
+  const turns: FreshEvent[] = [];
+  for (let nth = 0; turns.length < events.length; nth += 1) {
+    for (const id of workspaceIds) {
+      const event = queues.get(id)?.[nth];
+      if (event !== undefined) turns.push(event);
+    }
+  }
+  return turns;
 }
 
 /** Pairs events with those who asked for them. Sequence numbers travel as text, since a JSON number would pass through a float. */
@@ -172,12 +186,18 @@ function match(events: readonly FreshEvent[], subscribers: readonly Subscriber[]
   const positions = new Map<Subscriber, bigint>();
   const cursors = new Map<Uuid, bigint>();
   const deliveries: NewDelivery[] = [];
+  const left = new Set<Uuid>();
   let handled = 0;
   for (const event of events) {
+    // A cursor passes over nothing: once one event of a workspace waits, those after it do.
+    if (left.has(event.workspace_id)) continue;
     const takers = (byWorkspace.get(event.workspace_id) ?? []).filter(
       (subscriber) => subscriber.after_seq < event.seq && (subscriber.event_types ?? defaults).includes(event.type),
     );
-    if (handled > 0 && deliveries.length + takers.length > MAX_DELIVERIES) break;
+    if (handled > 0 && deliveries.length + takers.length > MAX_DELIVERIES) {
+      left.add(event.workspace_id);
+      continue;
+    }
     for (const taker of takers) {
       const previous = positions.get(taker) ?? taker.position;
       deliveries.push({
@@ -200,7 +220,7 @@ function match(events: readonly FreshEvent[], subscribers: readonly Subscriber[]
     positions: [...positions].map(([taker, seq]) => ({ workspace_id: taker.workspace_id, endpoint_id: taker.id, seq: seq.toString() })),
     cursors: [...cursors].map(([workspaceId, seq]) => ({ workspace_id: workspaceId, seq: seq.toString() })),
     events: handled,
-    isFull: handled < events.length,
+    left,
   };
 }
 

@@ -20,6 +20,12 @@ export async function beat(database: Queryable, workerId: Uuid): Promise<Date> {
   return (rows[0] as { seen_at: Date }).seen_at;
 }
 
+/** The database's time. */
+export async function databaseTime(database: Queryable): Promise<Date> {
+  const rows = await database.query<{ time: Date }>('select clock_timestamp() as time');
+  return (rows[0] as { time: Date }).time;
+}
+
 export interface LostLease extends EndpointKey {
   readonly deliveryId: Uuid;
   readonly leaseToken: Uuid;
@@ -66,13 +72,19 @@ export async function findLostLeases(queryable: Queryable, { now, leaseMs, deadA
   }));
 }
 
+/** What the end of a lease without a result does to a row `d`: what was asked for while it was under way follows now. */
+const releaseAssignments = (now: string, lost: string): string => `
+  lease_token = null, lease_owner = null, asked = null,
+  tries = case when d.asked = 'replay' then 0 else d.tries end,
+  lost_leases = case when d.asked = 'replay' then 0 else d.lost_leases + ${lost} end,
+  status = case when d.asked = 'cancel' then 'cancelled' else d.status end,
+  next_attempt_at = case when d.asked is distinct from 'cancel' then ${now}::timestamptz(3) end,
+  completed_at = case when d.asked = 'cancel' then ${now}::timestamptz(3) end`;
+
 // By primary key and token: a lease that was settled meanwhile is left alone. Flows are locked before, in order.
 const releaseText = `
   with released as (
-    update deliveries d set lease_token = null, lease_owner = null, lost_leases = d.lost_leases + $5, asked = null,
-      status = case when d.asked = 'cancel' then 'cancelled' else d.status end,
-      next_attempt_at = case when d.asked is distinct from 'cancel' then $4::timestamptz(3) end,
-      completed_at = case when d.asked = 'cancel' then $4::timestamptz(3) end
+    update deliveries d set ${releaseAssignments('$4', '$5')}
     from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as n(workspace_id, id, lease_token)
     where d.workspace_id = n.workspace_id and d.id = n.id and d.lease_token = n.lease_token and d.status = 'pending'
     returning d.workspace_id, d.endpoint_id
@@ -137,15 +149,16 @@ export const MAX_LOST_LEASES = 2;
 export async function releaseLeases(database: Queryable, now: Date): Promise<number> {
   const rows = await database.query(
     `with released as (
-       update deliveries set lost_leases = lost_leases + 1, lease_token = null, lease_owner = null, asked = null,
-         status = case when asked = 'cancel' then 'cancelled' else status end,
-         next_attempt_at = case when asked is distinct from 'cancel' then $1::timestamptz(3) end,
-         completed_at = case when asked = 'cancel' then $1::timestamptz(3) end
-       where status = 'pending' and lease_token is not null and lost_leases < ${MAX_LOST_LEASES} returning 1
+       update deliveries d set ${releaseAssignments('$1', '1')}
+       where d.status = 'pending' and d.lease_token is not null and d.lost_leases < ${MAX_LOST_LEASES} returning 1
      ), ended as (
        update deliveries set next_attempt_at = $1
-       where status = 'pending' and lease_token is not null and lost_leases >= ${MAX_LOST_LEASES}
-     ), flowed as (update webhook_flows set in_flight = 0 where in_flight <> 0)
+       where status = 'pending' and lease_token is not null and lost_leases >= ${MAX_LOST_LEASES} returning workspace_id, endpoint_id
+     ), flowed as (
+       update webhook_flows f set in_flight =
+         (select count(*)::integer from ended n where n.workspace_id = f.workspace_id and n.endpoint_id = f.endpoint_id)
+       where f.in_flight <> 0
+     )
      select * from released`,
     [now],
   );

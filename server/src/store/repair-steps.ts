@@ -11,13 +11,13 @@ import { CLOCK_SLACK_MS, firstIdOf } from './lists.ts';
 export const STEP_ROWS = 1_000;
 
 /**
- * What sending again does to a row `d`, at `$now`. While an attempt is under way its row is left to it, and the wish is noted. `tries` counts
+ * What sending again does to a row `d`, at `$now`, or at the database's time where whoever asks has a clock that is ahead of it. While an attempt is under way its row is left to it, and the wish is noted. `tries` counts
  * for the schedule, so it begins anew; as a repetition it waits behind first attempts.
  */
 export const replayAssignments = (now: string, orderKey: string): string => `
   status = 'pending', completed_at = null, is_repeat = true,
   asked = case when d.lease_token is null then null else 'replay' end,
-  next_attempt_at = case when d.lease_token is null then ${now}::timestamptz(3) else d.next_attempt_at end,
+  next_attempt_at = case when d.lease_token is null then least(${now}::timestamptz(3), clock_timestamp()) else d.next_attempt_at end,
   tries = case when d.lease_token is null then 0 else d.tries end,
   lost_leases = case when d.lease_token is null then 0 else d.lost_leases end,
   order_key = case when d.lease_token is null then ${orderKey} else d.order_key end`;
@@ -29,8 +29,8 @@ export const cancelAssignments = (now: string): string => `
   next_attempt_at = case when d.lease_token is null then null else d.next_attempt_at end,
   completed_at = case when d.lease_token is null then ${now}::timestamptz(3) end`;
 
-/** The key of an endpoint `w` that asked for order, of an event `e`. */
-export const orderKeyOf = `case when w.ordering = 'project' then e.project_id end`;
+/** The key of an endpoint `w` that asked for order, of an event `e`: what belongs to no project is in order among itself. */
+export const orderKeyOf = `case when w.ordering = 'project' then coalesce(e.project_id, e.workspace_id) end`;
 
 type Step = Pick<WebhookRepair, keyof RepairFilter | 'workspaceId' | 'id' | 'dryRun' | 'throughSeq'>;
 
@@ -101,7 +101,7 @@ async function walkDeliveries(transaction: Queryable, step: Step, before: Repair
 }
 
 // Events along the primary key; deliveries by the unique index on (workspace, endpoint, event), which is also what makes a second one
-// impossible. `previous_seq` is the event before it that the endpoint has, or gets here.
+// impossible. Those it has are locked in id order. `previous_seq` is the event before it that the endpoint has, or gets here.
 const wantedText = `
   scanned as materialized (
     select e.workspace_id, e.seq, e.type, e.project_id, e.created_at from events e
@@ -119,9 +119,12 @@ const counts = `select (select count(*)::integer from scanned) as scanned, (sele
 
 const countRecoverText = `with ${wantedText} ${counts}, 0 as changed`;
 const recoverText = `
-  with ${wantedText}, again as (
+  with ${wantedText}, locked as (
+    select d.workspace_id, d.id, m.order_key from missing m join deliveries d on d.workspace_id = $1 and d.id = m.delivery_id
+    where d.status in ('failed', 'cancelled') order by d.id for no key update of d
+  ), again as (
     update deliveries d set ${replayAssignments('$9', 'm.order_key')}
-    from missing m where d.workspace_id = $1 and d.id = m.delivery_id and d.status in ('failed', 'cancelled') returning 1
+    from locked m where d.workspace_id = m.workspace_id and d.id = m.id returning 1
   ), before as (
     select w.seq, greatest(lag(w.seq) over (order by w.seq),
       (select d.event_seq from deliveries d where d.workspace_id = $1 and d.endpoint_id = $4 and d.event_seq < w.seq order by d.event_seq desc limit 1)

@@ -1,4 +1,4 @@
-// Every SQL statement that deletes what was kept for a time only: deliveries that have ended, and their attempts.
+// Every SQL statement that deletes what was kept for a time only: deliveries that have ended, their attempts, and repairs that have ended.
 // A bite at a time along primary keys, past rows that somebody holds, so that nobody ever waits for it. Events are never deleted.
 
 import type { Uuid } from '../domain/ids.ts';
@@ -72,6 +72,23 @@ const attemptsText = `
   select (select count(*)::integer from page) as looked_at, (select delivery_id from page order by delivery_id desc limit 1) as last_looked_at,
     (select count(*)::integer from old) as taken, (select id from old order by id desc limit 1) as last_taken,
     0 as deliveries, (select count(*)::integer from gone) as attempts`;
+
+// The same walk along the primary key of the repairs, whose ids are in the order of creation too.
+const repairsText = `
+  with page as (
+    select id from webhook_repairs where workspace_id = $1 and id > $2 and id < $3 order by id limit $5
+  ), old as (
+    select r.workspace_id, r.id from page p join webhook_repairs r on r.workspace_id = $1 and r.id = p.id
+    where r.status in ('completed', 'stopped') and r.completed_at < $4 order by r.id limit $6 for update of r skip locked
+  ), gone as (
+    delete from webhook_repairs r using old where r.workspace_id = old.workspace_id and r.id = old.id returning 1
+  )
+  select (select count(*)::integer from page) as looked_at, (select id from page order by id desc limit 1) as last_looked_at,
+    (select count(*)::integer from old) as taken, (select id from old order by id desc limit 1) as last_taken,
+    0 as deliveries, 0 as attempts`;
+
+/** Deletes repairs that ended before a time. */
+export const pruneRepairs = (queryable: Queryable, bite: Bite): Promise<Bitten> => prune(queryable, repairsText, bite);
 
 /** Deletes deliveries that ended before a time, with their attempts. */
 export const pruneDeliveries = (queryable: Queryable, bite: Bite): Promise<Bitten> => prune(queryable, deliveriesText, bite);

@@ -62,6 +62,17 @@ export async function takeRepair(database: Queryable, now: Date, token: Uuid, le
   return row === undefined ? null : webhookRepairTable.fromRow(row);
 }
 
+/** Leaves a step that failed to whoever is next, by primary key and token; nothing happens where another process has it by now. */
+export async function giveBackRepair(
+  database: Queryable,
+  step: Pick<StepEnd, 'workspaceId' | 'id' | 'token' | 'restUntil'>,
+): Promise<void> {
+  await database.query(
+    `update webhook_repairs set token = null, rest_until = $4 where workspace_id = $1 and id = $2 and token = $3 and status = 'running'`,
+    [step.workspaceId, step.id, step.token, step.restUntil],
+  );
+}
+
 export interface StepEnd {
   readonly workspaceId: Uuid;
   readonly id: Uuid;

@@ -5,7 +5,15 @@ import type { Uuid } from '../domain/ids.ts';
 import type { Database } from '../store/database.ts';
 import { recordResults } from '../store/delivery-results.ts';
 import type { Log } from '../store/log.ts';
-import { beat, findLostLeases, type LostLease, MAX_LOST_LEASES, recountInFlight, releaseLostLeases } from '../store/lost-leases.ts';
+import {
+  beat,
+  databaseTime,
+  findLostLeases,
+  type LostLease,
+  MAX_LOST_LEASES,
+  recountInFlight,
+  releaseLostLeases,
+} from '../store/lost-leases.ts';
 import { unsentResult } from './unsent.ts';
 
 /** Every so many passes the counters are compared with what is there. */
@@ -26,22 +34,37 @@ export interface CareOptions {
   readonly holds: (deliveryId: Uuid) => boolean;
   /** Called when deliveries are due again. */
   readonly onReleased: () => void;
-  /** Told the database's time with every sign of life. */
+  /** Called when others have been told that this worker lives, and did not know. */
+  readonly onAlive: () => void;
+  /** Told the database's time with every pass. */
   readonly onDatabaseTime: (time: Date) => void;
 }
 
-/** Returns a pass. */
-export function createCare(options: CareOptions): () => Promise<void> {
-  const { database, owner, leaseMs, deadAfterMs, now, uptimeMs, random, log, holds, onReleased, onDatabaseTime } = options;
+export interface Care {
+  pass(): Promise<void>;
+  /** Whether others know that this worker lives. What it claims otherwise is taken from it at once, and sent twice. */
+  readonly isKnownAlive: boolean;
+}
+
+export function createCare(options: CareOptions): Care {
+  const { database, owner, leaseMs, deadAfterMs, now, uptimeMs, random, log, holds, onReleased, onAlive, onDatabaseTime } = options;
   let inTouchSinceMs: number | null = null;
   let lastBeatMs = 0;
+  let aliveUntilMs = deadAfterMs === null ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
   let passes = 0;
 
   /** Whether this worker has been in touch with the database for long enough to judge others. */
   async function giveSignOfLife(): Promise<boolean> {
-    if (deadAfterMs === null) return true;
+    if (deadAfterMs === null) {
+      // The machine's clock may be set, and the counter stands still while the machine sleeps.
+      onDatabaseTime(await databaseTime(database));
+      return true;
+    }
     const sentAtMs = uptimeMs();
     onDatabaseTime(await beat(database, owner));
+    const wasKnown = uptimeMs() < aliveUntilMs;
+    aliveUntilMs = sentAtMs + deadAfterMs;
+    if (!wasKnown) onAlive();
     const isGap = sentAtMs - lastBeatMs >= deadAfterMs;
     lastBeatMs = uptimeMs();
     if (inTouchSinceMs === null || isGap) inTouchSinceMs = lastBeatMs;
@@ -69,19 +92,24 @@ export function createCare(options: CareOptions): () => Promise<void> {
     onReleased();
   }
 
-  return async () => {
-    passes += 1;
-    let mayJudge = false;
-    try {
-      mayJudge = await giveSignOfLife();
-    } catch (error) {
-      inTouchSinceMs = null;
-      throw error;
-    }
-    if (!mayJudge) return;
-    await freeLostLeases();
-    if (passes % RECOUNT_EVERY !== 0) return;
-    const corrected = await recountInFlight(database);
-    if (corrected > 0) log.warn({ corrected }, 'counts of webhooks under way were set right');
+  return {
+    async pass() {
+      passes += 1;
+      let mayJudge = false;
+      try {
+        mayJudge = await giveSignOfLife();
+      } catch (error) {
+        inTouchSinceMs = null;
+        throw error;
+      }
+      if (!mayJudge) return;
+      await freeLostLeases();
+      if (passes % RECOUNT_EVERY !== 0) return;
+      const corrected = await recountInFlight(database);
+      if (corrected > 0) log.warn({ corrected }, 'counts of webhooks under way were set right');
+    },
+    get isKnownAlive() {
+      return uptimeMs() < aliveUntilMs;
+    },
   };
 }

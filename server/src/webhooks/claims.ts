@@ -1,13 +1,16 @@
 // One pass of claiming: who has something due, who gets how many of the places that are free, and the claim itself.
 // Sends nothing. What it remembers of endpoints is where it stopped looking; forgetting it is harmless.
 
-import { roomOf } from '../domain/endpoint-flow.ts';
+import { roomFrom, roomOf } from '../domain/endpoint-flow.ts';
 import type { Uuid } from '../domain/ids.ts';
 import type { Database } from '../store/database.ts';
 import { findHeads, type Heads } from '../store/deliveries-in-order.ts';
-import { cancelWaiting, claimDue, findWaiting, type Grant, lessAnswered, type WaitingEndpoint } from '../store/deliveries-queue.ts';
+import { cancelWaiting, claimDue, type Grant, lessAnswered } from '../store/deliveries-queue.ts';
+import { findWaiting, type WaitingEndpoint } from '../store/deliveries-waiting.ts';
 import type { EndpointKey } from '../store/endpoint-flows.ts';
+import type { Log } from '../store/log.ts';
 import type { InFlight } from './in-flight.ts';
+import type { Rest } from './loop.ts';
 import { shareOut } from './share.ts';
 
 /** Attempts held at once, slow ones and unwritten results included, for each place of the worker. */
@@ -16,11 +19,15 @@ const HELD_PER_PLACE = 16;
 const MAX_UNWRITTEN = 1_000;
 /** Endpoints that one claim locks. */
 const MAX_GRANTS = 200;
-/** Endpoints with ordered deliveries that one pass looks at; the next pass begins after them. */
+/** Endpoints with ordered deliveries that one pass looks at; the next pass goes on with the others. */
 const MAX_ORDERED = 50;
+/** Instead of the project to go on after: this round has looked at all projects of the endpoint. */
+const LOOKED_AT = 'all';
 
-/** While an endpoint waits for its rate cap, it is looked at so often: a fraction of the tenth of a second that its bursts are made of. */
-const PACED_REST_MS = 25;
+/** However soon the next moment is at which something may be sent: moments of many endpoints are taken together. */
+const SHORTEST_REST_MS = 10;
+/** After a claim that got nothing, since somebody held it or had it already. */
+const MISSED_REST_MS = 25;
 
 export interface ClaimsOptions {
   readonly database: Database;
@@ -28,9 +35,12 @@ export interface ClaimsOptions {
   /** Attempts under way at once that are quick; slow ones give their places back. */
   readonly concurrency: number;
   readonly leaseMs: number;
+  /** What a lease has more than an attempt takes. A claim that takes longer to be answered leaves an attempt too little of it. */
+  readonly leaseMarginMs: number;
   readonly owner: Uuid;
   readonly now: () => Date;
   readonly newId: () => Uuid;
+  readonly log: Log;
   /** Once aborted, nothing more is claimed. */
   readonly signal: AbortSignal;
 }
@@ -41,14 +51,16 @@ export function createClaims({
   inFlight,
   concurrency,
   leaseMs,
+  leaseMarginMs,
   owner,
   now,
   newId,
+  log,
   signal,
-}: ClaimsOptions): () => Promise<boolean | number> {
-  const lookedUpTo = new Map<Uuid, Uuid>();
+}: ClaimsOptions): () => Promise<boolean | Rest> {
+  // Of the present round over the endpoints that asked for order; it ends when all of them have been looked at.
+  const lookedUpTo = new Map<Uuid, Uuid | typeof LOOKED_AT>();
   let phase = 0;
-  let firstOrdered = 0;
 
   function freePlaces(): { total: number; taken: number } {
     const holdable = concurrency * HELD_PER_PLACE - inFlight.size;
@@ -56,17 +68,19 @@ export function createClaims({
     return { total: Math.min(concurrency, inFlight.places + holdable), taken: inFlight.places };
   }
 
-  /** Whose turn it is at endpoints that asked for order. */
-  async function lookAtOrdered(open: readonly WaitingEndpoint[], time: Date): Promise<Map<Uuid, Heads>> {
-    const ordered = open.filter(({ hasOrdered }) => hasOrdered);
-    if (firstOrdered >= ordered.length) firstOrdered = 0;
-    const looked = ordered.slice(firstOrdered, firstOrdered + MAX_ORDERED);
-    firstOrdered += MAX_ORDERED;
-    const asked = looked.map(({ flow }) => ({ ...keyOf(flow), after: lookedUpTo.get(flow.endpointId) ?? null }));
-    const found = await findHeads(database, asked, time);
-    lookedUpTo.clear();
-    for (const { endpointId, next } of found) if (next !== null) lookedUpTo.set(endpointId, next);
-    return new Map(found.map((heads) => [heads.endpointId, heads]));
+  /** Whose turn it is at endpoints that asked for order, and whether the round over them goes on. */
+  async function lookAtOrdered(open: readonly WaitingEndpoint[], time: Date): Promise<{ heads: Map<Uuid, Heads>; isLooking: boolean }> {
+    const ordered = open.filter(({ hasOrdered }) => hasOrdered).map(({ flow }) => keyOf(flow));
+    const isLeft = ({ endpointId }: EndpointKey): boolean => lookedUpTo.get(endpointId) !== LOOKED_AT;
+    if (!ordered.some(isLeft)) lookedUpTo.clear();
+    const asked = ordered.filter(isLeft).slice(0, MAX_ORDERED);
+    const found = await findHeads(
+      database,
+      asked.map((key) => ({ ...key, after: lookedUpTo.get(key.endpointId) ?? null })),
+      time,
+    );
+    for (const { endpointId, next } of found) lookedUpTo.set(endpointId, next ?? LOOKED_AT);
+    return { heads: new Map(found.map((heads) => [heads.endpointId, heads])), isLooking: ordered.some(isLeft) };
   }
 
   function grantsFor(open: readonly WaitingEndpoint[], heads: ReadonlyMap<Uuid, Heads>, time: Date): Grant[] {
@@ -77,7 +91,7 @@ export function createClaims({
       const room = Math.min(free, inFlight.trustIn(flow.endpointId) - busy);
       return { busy, room: dueAt === null ? Math.min(room, turns.length) : room, dueAt: dueAt ?? turns[0]?.dueAt ?? time };
     });
-    const shares = shareOut(asking, freePlaces());
+    const shares = shareOut(asking, freePlaces(), MAX_GRANTS);
     return open
       .map(({ flow }, i) => ({
         ...keyOf(flow),
@@ -85,14 +99,24 @@ export function createClaims({
         answered: inFlight.answeredBy(flow.endpointId),
         heads: heads.get(flow.endpointId)?.heads ?? [],
       }))
-      .filter(({ share }) => share > 0)
-      .slice(0, MAX_GRANTS);
+      .filter(({ share }) => share > 0);
+  }
+
+  /** Until the earliest moment at which something may be sent that may not be now. What an answer makes room for, the answer rings for. */
+  function restFor(open: readonly WaitingEndpoint[], heads: ReadonlyMap<Uuid, Heads>, nextDueAt: Date | null, time: Date): Rest | false {
+    const due = open.filter(({ flow, dueAt }) => dueAt !== null || (heads.get(flow.endpointId)?.heads.length ?? 0) > 0);
+    const opening = due.map(({ flow, caps }) => roomFrom(lessAnswered(flow, inFlight.answeredBy(flow.endpointId)), caps, time));
+    const moments = [nextDueAt, ...[...heads.values()].map((each) => each.nextDueAt), ...opening].filter((moment) => moment !== null);
+    if (moments.length === 0) return false;
+    const earliestMs = moments.reduce((least, moment) => Math.min(least, moment.getTime()), Number.POSITIVE_INFINITY);
+    const isPaced = due.some(({ caps }, i) => caps.rateLimitPerSecond !== null && opening[i] !== null);
+    return { restMs: Math.max(SHORTEST_REST_MS, earliestMs - now().getTime()), isSettled: !isPaced };
   }
 
   return async () => {
     if (freePlaces().total <= inFlight.places) return false;
     const time = now();
-    const waiting = await findWaiting(database, time);
+    const { endpoints: waiting, nextDueAt } = await findWaiting(database, time);
     const closed = waiting.filter(({ isOpen }) => !isOpen);
     const cancelled = await cancelWaiting(
       database,
@@ -100,17 +124,22 @@ export function createClaims({
       time,
     );
     const open = waiting.filter(({ isOpen }) => isOpen);
-    const heads = await lookAtOrdered(open, time);
+    const { heads, isLooking } = await lookAtOrdered(open, time);
     phase += 1;
     // Between counting what was answered and the claim no result may be written, or it would count twice.
+    let grants: readonly Grant[] = [];
+    let claimedFromMs = 0;
     const { deliveries, missed } = await inFlight.whileNothingIsWritten(() => {
-      const grants = signal.aborted ? [] : grantsFor(open, heads, time);
-      return claimDue(database, { grants, leaseMs, owner, now: time, newToken: newId, phase });
+      claimedFromMs = now().getTime();
+      if (!signal.aborted) grants = grantsFor(open, heads, time);
+      return claimDue(database, { grants, leaseMs, owner, now, newToken: newId, phase });
     });
-    inFlight.launch(deliveries);
-    const isLooking = [...heads.values()].some(({ next }) => next !== null);
+    if (now().getTime() - claimedFromMs <= leaseMarginMs) inFlight.launch(deliveries);
+    else if (deliveries.length > 0)
+      log.warn({ late: deliveries.length }, 'webhooks were claimed too late to be sent; their leases end first');
     if (deliveries.length > 0 || missed > 0 || cancelled > 0 || isLooking) return true;
-    return open.some(({ dueAt, caps }) => dueAt !== null && caps.rateLimitPerSecond !== null) ? PACED_REST_MS : false;
+    if (grants.length > 0) return { restMs: MISSED_REST_MS, isSettled: false };
+    return restFor(open, heads, nextDueAt, time);
   };
 }
 

@@ -12,6 +12,8 @@ import type { Seals } from './seals.ts';
 
 /** At once in this process; each may take as long as a receiver lets it. */
 const MAX_AT_ONCE = 16;
+/** Of these for one workspace, so that its receivers that hang leave places to others. */
+export const MAX_AT_ONCE_EACH = 4;
 
 export interface EndpointTestsOptions extends DiagnoseOptions {
   readonly send: Send;
@@ -22,7 +24,7 @@ export interface EndpointTestsOptions extends DiagnoseOptions {
 }
 
 export interface EndpointTests {
-  /** Null: as many are under way as this process takes on. */
+  /** Null: as many are under way as this process takes on, of this workspace or of all together. */
   sendTest(endpoint: WebhookEndpoint, type: EventType): Promise<WebhookTest | null>;
   diagnose(endpoint: WebhookEndpoint): Promise<WebhookDiagnosis | null>;
 }
@@ -31,14 +33,20 @@ export function createEndpointTests(options: EndpointTestsOptions): EndpointTest
   const { send, seals, now, newId, version } = options;
   const look = createDiagnose(options);
   let underWay = 0;
+  const byWorkspace = new Map<Uuid, number>();
 
-  async function bounded<Result>(act: () => Promise<Result>): Promise<Result | null> {
-    if (underWay >= MAX_AT_ONCE) return null;
+  async function bounded<Result>({ workspaceId }: WebhookEndpoint, act: () => Promise<Result>): Promise<Result | null> {
+    const own = byWorkspace.get(workspaceId) ?? 0;
+    if (underWay >= MAX_AT_ONCE || own >= MAX_AT_ONCE_EACH) return null;
     underWay += 1;
+    byWorkspace.set(workspaceId, own + 1);
     try {
       return await act();
     } finally {
       underWay -= 1;
+      const left = (byWorkspace.get(workspaceId) as number) - 1;
+      if (left === 0) byWorkspace.delete(workspaceId);
+      else byWorkspace.set(workspaceId, left);
     }
   }
 
@@ -81,7 +89,7 @@ export function createEndpointTests(options: EndpointTestsOptions): EndpointTest
   }
 
   return {
-    sendTest: (endpoint, type) => bounded(() => sendTest(endpoint, type)),
-    diagnose: (endpoint) => bounded(() => diagnose(endpoint)),
+    sendTest: (endpoint, type) => bounded(endpoint, () => sendTest(endpoint, type)),
+    diagnose: (endpoint) => bounded(endpoint, () => diagnose(endpoint)),
   };
 }

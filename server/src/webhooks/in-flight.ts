@@ -18,6 +18,8 @@ const MAX_RESULTS = 200;
 const RECORD_TRIES = 30;
 /** An attempt that has not been answered for so long gives its place back: waiting costs nothing but a socket, and others shall not wait. */
 const SLOW_AFTER_MS = 1_000;
+/** Endpoints that are being disabled at once. One beyond it is left for now: the next webhook to it comes to the same end. */
+const MAX_DISABLING = 100;
 
 /** An endpoint that is to be disabled, as it was when that turned out; another address of it is not meant. */
 export interface GoneEndpoint {
@@ -46,7 +48,7 @@ export interface InFlight {
   launch(deliveries: readonly ClaimedDelivery[]): void;
   /** Places taken: attempts under way but those that have become slow. */
   readonly places: number;
-  /** Attempts whose result is not written yet. */
+  /** Attempts whose result is not written yet, and endpoints that are being disabled. */
   readonly size: number;
   /** Results that wait to be written. */
   readonly unwritten: number;
@@ -58,9 +60,9 @@ export interface InFlight {
   answeredBy(endpointId: Uuid): number;
   /** Runs `work` while no result is being written; what is answered meanwhile waits. */
   whileNothingIsWritten<T>(work: () => Promise<T>): Promise<T>;
-  /** How many attempts at once the endpoint is trusted with. */
+  /** How many attempts at once the endpoint is trusted with: none while it is being disabled. */
   trustIn(endpointId: Uuid): number;
-  /** Waits until every result is written, at most so long; after that no result is written any more. */
+  /** Waits until every result is written and every disabling has ended, at most so long; after that no result is written any more. */
   drain(timeoutMs: number): Promise<void>;
 }
 
@@ -68,6 +70,7 @@ export function createInFlight(options: InFlightOptions): InFlight {
   const { database, deliver, disableEndpoint, now, random, log, pauseMs, onRoom } = options;
   const busy = new Map<Uuid, number>();
   const held = new Set<Uuid>();
+  const disabling = new Set<Uuid>();
   const unwritten: Delivered[] = [];
   const trust = createTrust();
   const turns = createOneAtATime();
@@ -114,13 +117,22 @@ export function createInFlight(options: InFlightOptions): InFlight {
     return { delivery, endpointGone: false, result: unsentResult(unsent, said, now(), random) };
   }
 
+  const size = (): number => held.size + disabling.size;
+
+  /** Beside the writing of results: it is a command, which may have to wait, and the results of others must not wait for it. */
   async function disable(gone: GoneEndpoint): Promise<void> {
+    const { endpointId } = gone;
+    if (disabling.size >= MAX_DISABLING || disabling.has(endpointId)) return;
+    disabling.add(endpointId);
     try {
       await disableEndpoint(gone);
     } catch (error) {
       // Nothing is lost: the next webhook to this endpoint comes to the same end.
-      log.error({ err: error, endpointId: gone.endpointId }, 'webhook endpoint that is gone could not be disabled');
+      log.error({ err: error, endpointId }, 'webhook endpoint that is gone could not be disabled');
     }
+    disabling.delete(endpointId);
+    if (size() === 0) onEmpty?.();
+    onRoom();
   }
 
   /** Writes what can be written. One result that the database refuses must not hold up the others, nor be sent again for ever. */
@@ -168,9 +180,10 @@ export function createInFlight(options: InFlightOptions): InFlight {
     isWriting = true;
     while (unwritten.length > 0 && !closing.signal.aborted) {
       const { batch, givenUp } = await record();
-      await Promise.all([...batch.filter(({ endpointGone }) => endpointGone).map(saidGone), ...givenUp.map(failedForLong)].map(disable));
+      for (const gone of [...batch.filter(({ endpointGone }) => endpointGone).map(saidGone), ...givenUp.map(failedForLong)])
+        void disable(gone);
       for (const { delivery } of batch) held.delete(delivery.id);
-      if (held.size === 0) onEmpty?.();
+      if (size() === 0) onEmpty?.();
       onRoom();
     }
     isWriting = false;
@@ -187,7 +200,7 @@ export function createInFlight(options: InFlightOptions): InFlight {
       return places;
     },
     get size() {
-      return held.size;
+      return size();
     },
     get unwritten() {
       return unwritten.length;
@@ -196,9 +209,9 @@ export function createInFlight(options: InFlightOptions): InFlight {
     busyAt: (endpointId) => busy.get(endpointId) ?? 0,
     answeredBy: (endpointId) => unwritten.reduce((sum, { delivery }) => sum + (delivery.endpoint.id === endpointId ? 1 : 0), 0),
     whileNothingIsWritten: (work) => turns.run(work),
-    trustIn: trust.of,
+    trustIn: (endpointId) => (disabling.has(endpointId) ? 0 : trust.of(endpointId)),
     async drain(timeoutMs) {
-      if (held.size > 0) {
+      if (size() > 0) {
         const empty = new Promise<void>((resolve) => {
           onEmpty = resolve;
         });

@@ -9,7 +9,16 @@ const log: Log = { info: () => {}, warn: () => {}, error: (...words: unknown[]) 
 
 function start(pass: () => Promise<boolean>, pollMs = 3_600_000): Loop {
   const stopping = new AbortController();
-  const loop = createLoop({ name: 'test', pass, pauseMs: 0, pollMs, errorPauseMs: 1, now: () => new Date(), log, signal: stopping.signal });
+  const loop = createLoop({
+    name: 'test',
+    pass,
+    pauseMs: 0,
+    pollMs,
+    errorPauseMs: 1,
+    uptimeMs: () => performance.now(),
+    log,
+    signal: stopping.signal,
+  });
   const running = loop.run();
   onTestFinished(async () => {
     stopping.abort();
@@ -28,7 +37,7 @@ test('goes on after passes that throw, with what was thrown on show until one su
     if (passes <= 3) throw new Error(`broke ${passes}`);
     return false;
   });
-  await vi.waitFor(() => expect(loop.lastRunAt).not.toBeNull());
+  await vi.waitFor(() => expect(loop.lastRunMs).not.toBeNull());
   expect([passes, loop.lastError, shown]).toEqual([4, null, ['broke 1', 'broke 2', 'broke 3']]);
   expect(said.filter((line) => line === 'webhook worker failed and goes on after a pause')).toHaveLength(3);
 });

@@ -8,18 +8,26 @@ import { createBell } from './bell.ts';
 /** A pause after failures doubles so often. */
 const MAX_DOUBLINGS = 4;
 
+/** Nobody rings, and yet something will be to do after so many milliseconds. */
+export interface Rest {
+  readonly restMs: number;
+  /** Whether until then there is nothing to do: what is to be done by then is not due yet. */
+  readonly isSettled: boolean;
+}
+
 export interface LoopOptions {
   /** For the log. */
   readonly name: string;
-  /** Returns whether to go on at once; or, where something will be to do by then though nobody rings, after how many milliseconds. */
-  readonly pass: () => Promise<boolean | number>;
+  /** Returns whether to go on at once; or, where that is known, when. */
+  readonly pass: () => Promise<boolean | Rest>;
   /** Whether all that earlier passes began has ended. Only a pass that begins so can tell that there is nothing to do. */
   readonly isQuiet?: () => boolean;
   /** Between two passes, so that what comes in quick succession is handled together. */
   readonly pauseMs: number;
   readonly pollMs: number;
   readonly errorPauseMs: number;
-  readonly now: () => Date;
+  /** Milliseconds that only ever grow, whatever any clock is set to. */
+  readonly uptimeMs: () => number;
   readonly log: Log;
   readonly signal: AbortSignal;
 }
@@ -29,10 +37,10 @@ export interface Loop {
   ring(): void;
   /** Resolves when a pass that began after this call found nothing more to do. Rejects when the loop is stopped. */
   settled(): Promise<void>;
-  /** When the last pass ended without an error. */
-  readonly lastRunAt: Date | null;
+  /** When the last pass ended without an error, by `uptimeMs`. */
+  readonly lastRunMs: number | null;
   /** When the last pass ended, with an error or without: a loop that keeps failing is alive, one that stands still is not. */
-  readonly lastPassAt: Date | null;
+  readonly lastPassMs: number | null;
   /** The message of the error that ended the last pass, null when there was none. */
   readonly lastError: string | null;
 }
@@ -42,23 +50,23 @@ interface Waiter {
   reject(error: Error): void;
 }
 
-export function createLoop({ name, pass, isQuiet = () => true, pauseMs, pollMs, errorPauseMs, now, log, signal }: LoopOptions): Loop {
+export function createLoop({ name, pass, isQuiet = () => true, pauseMs, pollMs, errorPauseMs, uptimeMs, log, signal }: LoopOptions): Loop {
   const bell = createBell();
   let waiters: Waiter[] = [];
-  let lastRunAt: Date | null = null;
-  let lastPassAt: Date | null = null;
+  let lastRunMs: number | null = null;
+  let lastPassMs: number | null = null;
   let lastError: string | null = null;
   let failures = 0;
 
-  async function once(): Promise<boolean | number> {
+  async function once(): Promise<boolean | Rest> {
     const waiting = isQuiet() ? waiters : [];
     if (waiting.length > 0) waiters = [];
     try {
       const next = await pass();
-      lastRunAt = now();
+      lastRunMs = uptimeMs();
       lastError = null;
       failures = 0;
-      if (next === false) for (const waiter of waiting.splice(0)) waiter.resolve();
+      if (next === false || (next !== true && next.isSettled)) for (const waiter of waiting.splice(0)) waiter.resolve();
       return next;
     } catch (error) {
       lastError = error instanceof Error ? error.message : String(error);
@@ -68,7 +76,7 @@ export function createLoop({ name, pass, isQuiet = () => true, pauseMs, pollMs, 
       return true;
     } finally {
       waiters.push(...waiting);
-      lastPassAt = now();
+      lastPassMs = uptimeMs();
     }
   }
 
@@ -77,7 +85,7 @@ export function createLoop({ name, pass, isQuiet = () => true, pauseMs, pollMs, 
       while (!signal.aborted) {
         const next = await once();
         await pause(pauseMs);
-        if (next !== true) await bell.wait(next === false ? pollMs : Math.min(next, pollMs));
+        if (next !== true) await bell.wait(next === false ? pollMs : Math.min(next.restMs, pollMs));
       }
       for (const waiter of waiters.splice(0)) waiter.reject(new Error('The delivery worker was stopped.'));
     },
@@ -88,11 +96,11 @@ export function createLoop({ name, pass, isQuiet = () => true, pauseMs, pollMs, 
       bell.ring();
       return done;
     },
-    get lastRunAt() {
-      return lastRunAt;
+    get lastRunMs() {
+      return lastRunMs;
     },
-    get lastPassAt() {
-      return lastPassAt;
+    get lastPassMs() {
+      return lastPassMs;
     },
     get lastError() {
       return lastError;

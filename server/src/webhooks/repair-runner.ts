@@ -4,10 +4,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Uuid } from '../domain/ids.ts';
 import type { RepairProgress, WebhookRepair } from '../domain/webhook-repair.ts';
-import type { Database } from '../store/database.ts';
+import { type Database, DatabaseError } from '../store/database.ts';
 import type { Log } from '../store/log.ts';
 import { closedReason, takeStep } from '../store/repair-steps.ts';
-import { endStep, takeRepair } from '../store/webhook-repairs.ts';
+import { endStep, giveBackRepair, takeRepair } from '../store/webhook-repairs.ts';
 import { createBell } from './bell.ts';
 import { DUE_CHANNEL } from './spread.ts';
 
@@ -59,6 +59,15 @@ export function createRepairRunner(options: RepairRunnerOptions): RepairRunner {
     });
   }
 
+  /** Given back, or nobody would take it until the time has passed that a step is left to its process. */
+  async function failed({ workspaceId, id }: WebhookRepair, token: Uuid, error: unknown): Promise<void> {
+    await giveBackRepair(database, { workspaceId, id, token, restUntil: now() });
+    // A deadlock is no reason to wait; whoever was in the way has gone on.
+    if (error instanceof DatabaseError && error.isRetryable) return;
+    log.error({ err: error, repairId: id }, 'a step of a repair failed and is taken again');
+    await pause(errorPauseMs, undefined, { signal: stopping.signal }).catch(() => {});
+  }
+
   /** Returns whether there was a step to take. */
   async function pass(): Promise<boolean> {
     const token = newId();
@@ -69,7 +78,7 @@ export function createRepairRunner(options: RepairRunnerOptions): RepairRunner {
       const progress = await step(repair, token);
       if (progress.changed > repair.changed && repair.action !== 'cancel') await database.notify(DUE_CHANNEL, '');
     } catch (error) {
-      if (!(error instanceof Overtaken)) throw error;
+      if (!(error instanceof Overtaken)) await failed(repair, token, error);
     }
     return true;
   }
@@ -81,7 +90,7 @@ export function createRepairRunner(options: RepairRunnerOptions): RepairRunner {
       try {
         isBusy = await pass();
       } catch (error) {
-        log.error({ err: error }, 'a step of a repair failed and is taken again');
+        log.error({ err: error }, 'repairs could not be looked at; it is tried again');
         await pause(errorPauseMs, undefined, { signal: stopping.signal }).catch(() => {});
       }
       if (isBusy) await pause((performance.now() - began) * restShare, undefined, { signal: stopping.signal }).catch(() => {});

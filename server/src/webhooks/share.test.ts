@@ -19,7 +19,12 @@ describe('places', () => {
     ['nobody has room', [asking(4, 0)], 64, 4, [0]],
     ['nobody asks', [], 64, 0, []],
   ])('%s', (_case, endpoints, total, taken, expected) => {
-    expect(shareOut(endpoints, { total, taken })).toEqual(expected);
+    expect(shareOut(endpoints, { total, taken }, 100)).toEqual(expected);
+  });
+
+  test('where only so many endpoints can have one, they are those whose turn it is, and all places are theirs', () => {
+    const endpoints = [asking(2, 9, 90), asking(0, 9), asking(0, 9, 50), asking(0, 0, 99), asking(0, 9, 70)];
+    expect(shareOut(endpoints, { total: 8, taken: 2 }, 2)).toEqual([0, 0, 2, 0, 3]);
   });
 });
 

@@ -15,14 +15,20 @@ export interface Asking {
 
 /**
  * How many places each gets, in the order given. Those with the fewest attempts under way come first, then those that wait the longest,
- * one place each in turn; a backlog, however long, is worth no more than a single delivery.
+ * one place each in turn; a backlog, however long, is worth no more than a single delivery. So many endpoints get one at most: by the same
+ * order, so that none is passed over twice.
  */
-export function shareOut(asking: readonly Asking[], places: { readonly total: number; readonly taken: number }): number[] {
+export function shareOut(
+  asking: readonly Asking[],
+  places: { readonly total: number; readonly taken: number },
+  mostEndpoints: number,
+): number[] {
   const shares = asking.map(() => 0);
   const turns = asking
     .map(({ busy, room, dueAt }, index) => ({ index, busy, room, dueMs: dueAt.getTime() }))
     .filter(({ room }) => room > 0)
-    .sort((a, b) => a.busy - b.busy || a.dueMs - b.dueMs);
+    .sort((a, b) => a.busy - b.busy || a.dueMs - b.dueMs)
+    .slice(0, mostEndpoints);
   let free = Math.max(0, places.total - places.taken);
   let shared = Math.max(0, Math.ceil(places.total * SHARED_SHARE) - places.taken);
   const give = (index: number): void => {

@@ -8,7 +8,7 @@ import { createCare } from './care.ts';
 import { createClaims } from './claims.ts';
 import { createDeliver, type DeliverOptions } from './deliver.ts';
 import { createInFlight, type GoneEndpoint } from './in-flight.ts';
-import { createLoop, type Loop } from './loop.ts';
+import { createLoop, type Loop, type Rest } from './loop.ts';
 import { SEND_TIMEOUT_MS } from './safe-fetch.ts';
 import { createSpread, DUE_CHANNEL, EVENTS_CHANNEL } from './spread.ts';
 
@@ -44,10 +44,10 @@ export interface DeliveryWorkerOptions extends DeliverOptions {
 }
 
 export interface WorkerStatus {
-  /** When the last pass ended without an error, of the part that has been quiet for longest. */
-  readonly lastRunAt: Date | null;
+  /** When the last pass ended without an error, of the part that has been quiet for longest; by `uptimeMs`, which no clock can move. */
+  readonly lastRunMs: number | null;
   /** When the last pass ended, with an error or without, of the part that has been quiet for longest. */
-  readonly lastPassAt: Date | null;
+  readonly lastPassMs: number | null;
   /** The message of the error that ended the last pass, null when there was none. */
   readonly lastError: string | null;
   readonly inFlight: number;
@@ -74,21 +74,27 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWo
   const deliver = createDeliver(options);
   const onRoom = (): void => claiming.ring();
   const inFlight = createInFlight({ database, deliver, disableEndpoint, now, random, log, pauseMs: errorPauseMs, onRoom });
-  const loop = (name: string, pass: () => Promise<boolean | number>, pauseMs: number, restMs: number, isQuiet = () => true): Loop =>
-    createLoop({ name, pass, isQuiet, pauseMs, pollMs: restMs, errorPauseMs, now, log, signal: stopping.signal });
+  const loop = (name: string, pass: () => Promise<boolean | Rest>, pauseMs: number, restMs: number, isQuiet = () => true): Loop =>
+    createLoop({ name, pass, isQuiet, pauseMs, pollMs: restMs, errorPauseMs, uptimeMs, log, signal: stopping.signal });
 
   let lookedAtAllAt = uptimeMs();
   const spreading = loop('fan-out', spreadOnce, SPREAD_PAUSE_MS, pollMs);
-  const claims = createClaims({ database, inFlight, concurrency, leaseMs, owner, now, newId, signal: stopping.signal });
-  const claiming = loop('claim', claims, CLAIM_PAUSE_MS, pollMs, () => inFlight.size === 0);
   const care = createCare({
     ...{ database, owner, leaseMs, now, uptimeMs, random, log, onDatabaseTime },
     // The embedded database has one process, so nobody needs a sign of its life.
     deadAfterMs: database.kind === 'pglite' ? null : deadAfterMs,
     holds: inFlight.holds,
     onReleased: onRoom,
+    onAlive: onRoom,
   });
-  const caring = loop('care', () => care().then(() => false), 0, careMs);
+  const caring = loop('care', () => care.pass().then(() => false), 0, careMs);
+  const claims = createClaims({
+    ...{ database, inFlight, concurrency, leaseMs, owner, now, newId, log },
+    leaseMarginMs: Math.min(LEASE_MARGIN_MS, leaseMs / 4),
+    signal: stopping.signal,
+  });
+  const claimWhileAlive: typeof claims = async () => care.isKnownAlive && claims();
+  const claiming = loop('claim', claimWhileAlive, CLAIM_PAUSE_MS, pollMs, () => inFlight.size === 0 && care.isKnownAlive);
   let running: Promise<unknown> | null = null;
   const unlisten: (() => Promise<void>)[] = [];
 
@@ -141,12 +147,12 @@ export function createDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWo
       }
     },
     status: () => ({
-      lastRunAt: earlier(spreading.lastRunAt, claiming.lastRunAt),
-      lastPassAt: earlier(earlier(spreading.lastPassAt, claiming.lastPassAt), caring.lastPassAt),
-      lastError: claiming.lastError ?? spreading.lastError,
+      lastRunMs: earlier(earlier(spreading.lastRunMs, claiming.lastRunMs), caring.lastRunMs),
+      lastPassMs: earlier(earlier(spreading.lastPassMs, claiming.lastPassMs), caring.lastPassMs),
+      lastError: claiming.lastError ?? spreading.lastError ?? caring.lastError,
       inFlight: inFlight.size,
     }),
   };
 }
 
-const earlier = (a: Date | null, b: Date | null): Date | null => (a === null || b === null ? null : a < b ? a : b);
+const earlier = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a < b ? a : b);

@@ -22,7 +22,7 @@ const serializeTest = serializerOf(webhookTestResource);
 const serializeDiagnosis = serializerOf(webhookDiagnosisResource);
 const BUSY: Refusal = {
   code: 'overloaded',
-  detail: 'As many tests and diagnoses are under way as this server takes on; nothing was sent.',
+  detail: 'As many tests and diagnoses are under way as this server takes on at once; nothing was sent. Wait for those of yours to end.',
 };
 
 export function webhookTestRoutes(reads: Reads, writes: Writes): Route[] {

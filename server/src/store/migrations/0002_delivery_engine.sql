@@ -52,8 +52,9 @@ drop index deliveries_due;
 -- What may be claimed, by endpoint: first attempts, then repetitions by when they are due. A claim leaps from endpoint to endpoint.
 create index deliveries_due on deliveries (workspace_id, endpoint_id, is_repeat, next_attempt_at, id)
   where status = 'pending' and lease_token is null and order_key is null;
--- The pending ones of ordered endpoints, those under way included: the first of each key is the only one that may be claimed.
-create index deliveries_in_order on deliveries (workspace_id, endpoint_id, order_key, event_seq)
+-- The pending ones of ordered endpoints, those under way before all others: the first of each key says whether something of it is under
+-- way, and otherwise is the only one that may be claimed.
+create index deliveries_in_order on deliveries (workspace_id, endpoint_id, order_key, (lease_token is null), event_seq)
   where status = 'pending' and order_key is not null;
 -- What is under way, in all processes: small, and all there is to look at for leases that ended.
 create index deliveries_leased on deliveries (next_attempt_at) where status = 'pending' and lease_token is not null;
