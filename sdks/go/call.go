@@ -20,12 +20,12 @@ import (
 const maxResponseBytes = 32 << 20
 
 // fetch performs a call and returns the resource that it answers.
-func fetch[T any](ctx context.Context, c *core, operation *call, options []RequestOption) (*T, error) {
+func fetch[T any, A answerOf[T]](ctx context.Context, c *core, operation *call, options []RequestOption) (*T, error) {
 	var resource *T
 	err := c.do(ctx, operation, func(body []byte) error {
 		// A new one for each attempt: nothing of an answer that was cut short may stay.
 		resource = new(T)
-		return json.Unmarshal(body, resource)
+		return readAnswer(body, A(resource))
 	}, options)
 	if err != nil {
 		return nil, err
@@ -48,13 +48,14 @@ func (c *core) do(ctx context.Context, operation *call, decode func(body []byte)
 	for attempt := 1; ; attempt++ {
 		response, failure := c.attempt(ctx, prepared, attempt)
 		if failure == nil {
-			failure = read(response, decode)
+			failure = c.read(response, decode)
 		}
 		if unanswered && prepared.method == http.MethodDelete && errors.Is(failure, ErrNotFound) && decode == nil {
-			// An attempt before this one ended without an answer: it did delete.
+			// What became of an attempt before this one is unknown: it did delete.
 			failure = nil
 		}
-		unanswered = unanswered || response == nil
+		// A gateway answers with a 5xx when it lost the answer.
+		unanswered = unanswered || response == nil || response.StatusCode >= http.StatusInternalServerError
 		if response != nil && prepared.config.response != nil {
 			*prepared.config.response = *response
 		}
@@ -135,19 +136,24 @@ func withoutURL(err error) error {
 }
 
 // read turns an answer into its resource, or into the error that it is.
-func read(response *Response, decode func(body []byte) error) error {
+func (c *core) read(response *Response, decode func(body []byte) error) error {
 	switch {
 	case response.StatusCode == http.StatusNotModified:
 		return ErrNotModified
 	case response.StatusCode < 200 || response.StatusCode > 299:
-		return errorOf(response)
+		return c.errorOf(response)
 	case decode == nil:
 		return nil
 	}
-	if err := decode(response.Body); err != nil {
-		return &unreadable{err}
+	err := decode(response.Body)
+	switch {
+	case err == nil:
+		return nil
+	case json.Valid(response.Body):
+		// It arrived in full and is something else: it would be the next time, too.
+		return unexpected(response, err)
 	}
-	return nil
+	return &unreadable{err}
 }
 
 // unreadable is a success whose body is not what it should be: cut short on its way, most likely.

@@ -53,7 +53,13 @@ func NewClient(apiKey string, options ...ClientOption) *Client {
 		option.applyToClient(&config)
 	}
 	if config.httpClient == nil {
-		config.httpClient = &http.Client{Transport: newTransport(), CheckRedirect: followNothing}
+		config.httpClient = &http.Client{Transport: newTransport()}
+	}
+	if config.httpClient.CheckRedirect == nil {
+		// A copy: the caller's own may serve other addresses, too.
+		copied := *config.httpClient
+		copied.CheckRedirect = followNothing
+		config.httpClient = &copied
 	}
 	shared := &core{
 		authorization:  func() string { return "Bearer " + apiKey },

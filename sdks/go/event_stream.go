@@ -188,7 +188,7 @@ func (s *eventStream) open(ctx context.Context, attempt int) (*http.Response, *R
 	if answer.StatusCode >= 200 && answer.StatusCode <= 299 {
 		return nil, response, &unreadable{fmt.Errorf("it is no event stream but %d %q", answer.StatusCode, kind)}
 	}
-	return nil, response, errorOf(response)
+	return nil, response, s.errorOf(response)
 }
 
 // read hands on what a connection brings.
