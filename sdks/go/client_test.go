@@ -104,10 +104,11 @@ func TestSettingsThatCannotWorkAreTheErrorOfACallAndShowNoKey(t *testing.T) {
 		NewClient(secretKey, transport, WithBaseURL("https://user:"+secretKey+"@tranche.example.com")),
 		NewClient(secretKey, transport, WithBaseURL("https://tranche.example.com/?key="+secretKey)),
 		NewClient(secretKey, transport, WithBaseURL("https://a b")),
+		NewClient(secretKey, transport, WithBaseURL("https://user:"+secretKey+"%zz@tranche.example.com")),
 	} {
 		_, err := client.Projects.Retrieve(context.Background(), "prj_1")
-		if err == nil || strings.Contains(err.Error(), "NeverToBeSeen") {
-			t.Errorf("%s: %v", client, err)
+		if text := fmt.Sprint(client, err); err == nil || strings.Contains(text, "NeverToBeSeen") {
+			t.Error(text)
 		}
 	}
 	if sent > 0 {

@@ -5,6 +5,7 @@ package tranche
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -59,8 +60,8 @@ func (e *Error) Error() string {
 	} else {
 		fmt.Fprintf(&text, "status %d", e.Status)
 	}
-	if e.Detail != "" {
-		text.WriteString(": " + e.Detail)
+	if said := cmp.Or(e.Detail, e.Title); said != "" {
+		text.WriteString(": " + said)
 	}
 	for index, field := range e.Errors {
 		switch {

@@ -80,6 +80,9 @@ func TestAnErrorThatIsNoProblemDocumentStillTellsWhatCame(t *testing.T) {
 	if !strings.HasPrefix(problem.Error(), "tranche: status 502: <h1>Bad gateway</h1>") {
 		t.Error(problem.Error())
 	}
+	if empty := refusedWith(t, 302, ""); !strings.HasSuffix(empty.Error(), "tranche: status 302: Found") {
+		t.Error(empty)
+	}
 	future := refusedWith(t, 418, `{"code":"brand_new","status":418,"errors":[{"pointer":"/a","code":"odd","message":"be even"}]}`)
 	if !errors.As(future, &problem) || problem.Code != "brand_new" || problem.typed() != nil || len(problem.Errors) != 1 {
 		t.Errorf("%v", problem)
