@@ -168,7 +168,7 @@ func TestARedirectIsNotFollowedByAnHTTPClientOfYourOwnEither(t *testing.T) {
 	}
 	// Who decides about redirects has decided.
 	asked := 0
-	server := httptest.NewServer(http.RedirectHandler("/v1/elsewhere", 302))
+	server := httptest.NewServer(http.RedirectHandler("/v1/elsewhere", http.StatusFound))
 	defer server.Close()
 	client := NewClient(secretKey, WithBaseURL(server.URL), WithHTTPClient(&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error {
 		asked++
