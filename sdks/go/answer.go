@@ -55,13 +55,34 @@ func checkList[T any](kind string, data []*T) error {
 	return nil
 }
 
-// unexpected is the error of a success that is not what was asked for.
-func unexpected(response *Response, cause error) *Error {
-	return &Error{
-		Status:    response.StatusCode,
-		Title:     "Unexpected answer",
-		Detail:    "the answer is not what was asked for: " + cause.Error(),
-		RequestID: response.RequestID(),
-		Response:  response,
+// UnexpectedAnswerError is a success that is not what was asked for, as from a wrong base URL, or a page that
+// says that there is more but not where. It is not repeated.
+type UnexpectedAnswerError struct {
+	// Status is the HTTP status, one of success.
+	Status int
+
+	// RequestID names the request in the log of the service, if it was the service that answered.
+	RequestID string
+
+	// Response is the raw answer.
+	Response *Response
+
+	// Err says what is wrong with it.
+	Err error
+}
+
+// Error tells what is wrong with the answer.
+func (e *UnexpectedAnswerError) Error() string {
+	text := fmt.Sprintf("tranche: status %d: the answer is not what was asked for: %v", e.Status, e.Err)
+	if e.RequestID != "" {
+		text += " (request " + e.RequestID + ")"
 	}
+	return text
+}
+
+// Unwrap returns what is wrong with the answer.
+func (e *UnexpectedAnswerError) Unwrap() error { return e.Err }
+
+func unexpected(response *Response, cause error) *UnexpectedAnswerError {
+	return &UnexpectedAnswerError{Status: response.StatusCode, RequestID: response.RequestID(), Response: response, Err: cause}
 }

@@ -48,7 +48,7 @@ func (c *core) do(ctx context.Context, operation *call, decode func(body []byte)
 	for attempt := 1; ; attempt++ {
 		response, failure := c.attempt(ctx, prepared, attempt)
 		if failure == nil {
-			failure = c.read(response, decode)
+			failure = c.read(prepared, response, decode)
 		}
 		if unanswered && prepared.method == http.MethodDelete && errors.Is(failure, ErrNotFound) && decode == nil {
 			// What became of an attempt before this one is unknown: it did delete.
@@ -136,16 +136,21 @@ func withoutURL(err error) error {
 }
 
 // read turns an answer into its resource, or into the error that it is.
-func (c *core) read(response *Response, decode func(body []byte) error) error {
-	switch {
-	case response.StatusCode == http.StatusNotModified:
-		return ErrNotModified
-	case response.StatusCode < 200 || response.StatusCode > 299:
+func (c *core) read(prepared *request, response *Response, decode func(body []byte) error) error {
+	if response.StatusCode < 200 || response.StatusCode > 299 {
 		return c.errorOf(response)
-	case decode == nil:
-		return nil
 	}
-	err := decode(response.Body)
+	var err error
+	switch empty := len(response.Body) == 0; {
+	case decode == nil && (empty || prepared.answersAnything):
+		return nil
+	case decode == nil:
+		err = errors.New("it is not empty")
+	case empty:
+		return unexpected(response, errors.New("it is empty"))
+	default:
+		err = decode(response.Body)
+	}
 	switch {
 	case err == nil:
 		return nil
@@ -170,8 +175,9 @@ func (c *core) pause(ctx context.Context, prepared *request, response *Response,
 	}
 	random := c.clock.random()
 	var problem *Error
+	var other *UnexpectedAnswerError
 	switch {
-	case errors.Is(failure, ErrNotModified):
+	case errors.As(failure, &other):
 		return 0, false
 	case errors.As(failure, &problem):
 		if !worthRepeating(problem.Status) {
@@ -194,7 +200,8 @@ func (r *request) repeatable() bool {
 func (r *request) explain(ctx context.Context, failure error, attempts int) error {
 	ended := ctx.Err()
 	var problem *Error
-	if ended == nil && (errors.As(failure, &problem) || errors.Is(failure, ErrNotModified)) {
+	var other *UnexpectedAnswerError
+	if ended == nil && (errors.As(failure, &problem) || errors.As(failure, &other)) {
 		return failure
 	}
 	if ended != nil {

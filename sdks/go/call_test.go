@@ -125,6 +125,7 @@ func TestASuccessThatIsNotWhatWasAskedForIsAnErrorThatSaysWhatCame(t *testing.T)
 	for body, wanted := range map[string]string{
 		`{}`:                                `its object is "", not "project"`,
 		` null`:                             `it is null`,
+		``:                                  `it is empty`,
 		`[]`:                                `json: cannot unmarshal array into Go value of type tranche.Project`,
 		`"hello"`:                           `json: cannot unmarshal string into Go value of type tranche.Project`,
 		`17`:                                `json: cannot unmarshal number into Go value of type tranche.Project`,
@@ -135,8 +136,9 @@ func TestASuccessThatIsNotWhatWasAskedForIsAnErrorThatSaysWhatCame(t *testing.T)
 	} {
 		seen := record(t, status(200, body, "Request-Id", "req_1"))
 		project, err := seen.Projects.Retrieve(context.Background(), "prj_1")
-		var problem *Error
-		if project != nil || !errors.As(err, &problem) || problem.Code != "" || problem.Response.Attempts != 1 {
+		var problem *UnexpectedAnswerError
+		var refusal *Error
+		if project != nil || !errors.As(err, &problem) || errors.As(err, &refusal) || problem.Response.Attempts != 1 {
 			t.Errorf("%s: %+v %v", body, project, err)
 			continue
 		}
@@ -154,7 +156,7 @@ func TestASuccessThatIsNotWhatWasAskedForIsAnErrorThatSaysWhatCame(t *testing.T)
 		`{"object":"list","data":{"id":"prj_1"}}`: `json: cannot unmarshal object into Go struct field ProjectList.data`,
 	} {
 		page, err := record(t, status(200, body)).Projects.ListPage(context.Background(), nil)
-		var problem *Error
+		var problem *UnexpectedAnswerError
 		if page != nil || !errors.As(err, &problem) || !strings.Contains(err.Error(), wanted) {
 			t.Errorf("%s: %v", body, err)
 		}
@@ -167,6 +169,13 @@ func TestASuccessThatIsNotWhatWasAskedForIsAnErrorThatSaysWhatCame(t *testing.T)
 		if turns != 1 {
 			t.Errorf("%s: %d turns", body, turns)
 		}
+	}
+	var problem *UnexpectedAnswerError
+	if err := record(t, status(200, `{"deleted":true}`)).WebhookEndpoints.Delete(context.Background(), "whe_1"); !errors.As(err, &problem) || !strings.Contains(err.Error(), "it is not empty") {
+		t.Error(err)
+	}
+	if err := record(t, status(200, `{"sung":true}`)).Do(context.Background(), http.MethodDelete, "/v1/songs/1", nil, nil); err != nil {
+		t.Error("what an unknown operation answers is unknown:", err)
 	}
 }
 
@@ -324,7 +333,8 @@ func TestNotModifiedIsNeitherAResourceNorRepeated(t *testing.T) {
 	seen := record(t, status(304, ""))
 	var response Response
 	project, err := seen.Projects.Retrieve(context.Background(), "prj_1", WithIfNoneMatch(3), WithResponse(&response))
-	if project != nil || !errors.Is(err, ErrNotModified) || response.StatusCode != 304 {
+	var problem *Error
+	if project != nil || !errors.Is(err, ErrNotModified) || response.StatusCode != 304 || !errors.As(err, &problem) || problem.Status != 304 || problem.Code != "" {
 		t.Errorf("%v %v", project, err)
 	}
 	if etag := seen.requests[0].Header.Get("If-None-Match"); etag != `"3"` {

@@ -97,7 +97,7 @@ func (c *Client) Do(ctx context.Context, method, path string, params, out any, o
 	if out != nil {
 		decode = func(body []byte) error { return json.Unmarshal(body, out) }
 	}
-	return c.core.do(ctx, &call{method: method, path: path, body: params, keyed: keyed}, decode, options)
+	return c.core.do(ctx, &call{method: method, path: path, body: params, keyed: keyed, answersAnything: true}, decode, options)
 }
 
 func checkKey(apiKey string) error {

@@ -184,6 +184,8 @@ func TestAHeaderThatCannotBeSentIsRefusedBeforeAnythingIsSentAndNotShown(t *test
 		"value":           WithHeader("X-Note", secretKey+"\nX-Other: 1"),
 		"name":            WithHeader("X Note", "1"),
 		"idempotency key": WithIdempotencyKey(secretKey + "\r\n"),
+		"space in a key":  WithIdempotencyKey(secretKey + " 1"),
+		"other letters":   WithHeader("X-Note", secretKey+"é"),
 	} {
 		seen := record(t)
 		_, err := seen.Projects.Create(context.Background(), &ProjectCreateParams{}, option)

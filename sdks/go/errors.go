@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// Error is an answer that is not a success, or a success that is not what was asked for: a wrong base URL,
-// most likely, which [Error.Detail] then says.
+// Error is an answer that is not a success. A success that is something else than what was asked for is an
+// [*UnexpectedAnswerError].
 //
 //	var problem *tranche.Error
 //	if errors.As(err, &problem) {
@@ -80,6 +80,9 @@ func (e *Error) Error() string {
 
 // Is lets errors.Is compare with a code, such as [ErrNotFound], and with a kind, such as [ErrAuthentication].
 func (e *Error) Is(target error) bool {
+	if target == ErrNotModified {
+		return e.Status == http.StatusNotModified
+	}
 	switch wanted := target.(type) {
 	case ErrorCode:
 		return e.Code == wanted
@@ -142,7 +145,8 @@ func (k errorKind) holds(status int) bool {
 	return k.first <= status && status <= k.last
 }
 
-// ErrNotModified is the error of a read with [WithIfNoneMatch] when the resource is still the one you hold.
+// ErrNotModified finds the error of a read with [WithIfNoneMatch] when the resource is still the one you hold
+// (304).
 var ErrNotModified = errors.New("tranche: not modified")
 
 // ErrEmptyID is the error of a call whose id is empty. Nothing is sent: the path would name something else.

@@ -143,14 +143,14 @@ func TestAListThatLeadsNowhereIsAnErrorNotAnEndlessLoop(t *testing.T) {
 		for _, err := range seen.Projects.List(context.Background(), nil) {
 			last = err
 		}
-		var problem *Error
+		var problem *UnexpectedAnswerError
 		if !errors.As(last, &problem) || problem.Status != 200 || problem.Response == nil || len(seen.requests) != 2 {
 			t.Errorf("%s: %v after %d requests", name, last, len(seen.requests))
 		}
 	}
 	backwards := record(t, empty)
 	for _, err := range backwards.Projects.List(context.Background(), &ProjectListParams{EndingBefore: String("prj_1")}) {
-		var problem *Error
+		var problem *UnexpectedAnswerError
 		if !errors.As(err, &problem) {
 			t.Error(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -22,6 +23,8 @@ type call struct {
 	body any
 	// keyed says that the operation takes an idempotency key.
 	keyed bool
+	// answersAnything says that what a success brings is not known.
+	answersAnything bool
 	// refusedID says that an id of the path cannot be one; see [checkID].
 	refusedID error
 }
@@ -86,11 +89,15 @@ func checkID(ids ...string) error {
 func checkHeader(header http.Header) error {
 	for name, values := range header {
 		if name == "" || strings.ContainsFunc(name, isNoToken) {
-			return fmt.Errorf("tranche: %q cannot be the name of a header", name)
+			return errors.New("tranche: the name of a header holds a character that no name has")
+		}
+		least := ' '
+		if name == "Idempotency-Key" {
+			least = '!'
 		}
 		for _, value := range values {
-			if strings.ContainsFunc(value, func(char rune) bool { return char != '\t' && char < ' ' || char == 0x7f }) {
-				return fmt.Errorf("tranche: the header %s holds a line break or another control character", name)
+			if strings.ContainsFunc(value, func(char rune) bool { return char < least || char > '~' }) {
+				return fmt.Errorf("tranche: the header %s holds a line break or another character that it cannot have", name)
 			}
 		}
 	}
