@@ -79,11 +79,13 @@ def test_more_without_a_way_there_is_an_error_and_neither_an_end_nor_a_loop(
         if both.kind == "sync":
             for one in client.projects.list(**query):
                 found.append(one)
+                assert len(found) < 5
             return None
 
         async def collect() -> None:
             async for one in client.projects.list(**query):
                 found.append(one)
+                assert len(found) < 5
 
         return collect()
 

@@ -176,7 +176,7 @@ def _key_of(secret: object) -> bytes:
         message = f"A webhook secret is text, not {type(secret).__name__}."
         raise WebhookVerificationError("invalid_secret", message)
     # Some stores cut the padding off.
-    text = secret.removeprefix(_SECRET_PREFIX).rstrip("=")
+    text = secret.removeprefix(_SECRET_PREFIX)
     try:
         key = base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
     except (binascii.Error, ValueError):
