@@ -131,12 +131,27 @@ func (p *${page}) idOf(item *${item}) string {
   });
 }
 
+/** How an answer is recognized: by its kind, and by having an id or data. */
+export function answersText(methods: readonly Method[], types: GoTypes): string[] {
+  const names = methods.flatMap(({ page, operation }) => page ?? operation.result?.schema ?? []);
+  return [...new Set(names)].sort().map((name) => {
+    const { properties = {} } = types.schema(name);
+    const kind = properties.object?.const;
+    if (typeof kind !== 'string') throw new Error(`${name} is answered but its "object" is no constant`);
+    const check =
+      properties.data?.items === undefined || kind !== 'list'
+        ? `checkResource(${['a.Object', quoted(kind), ...(properties.id === undefined ? [] : ['a.ID'])].join(', ')})`
+        : 'checkList(a.Object, a.Data)';
+    return `func (a *${types.named(name, 'received')}) check() error {\n\treturn ${check}\n}\n`;
+  });
+}
+
 function callText({ operation, keyed }: Method): string {
-  const empty = operation.pathParameters.map(({ name }) => `${unexported(name)} == ""`).join(' || ');
+  const ids = operation.pathParameters.map(({ name }) => unexported(name)).join(', ');
   const parts = [
     `method: ${quoted(operation.method)}`,
     `path: ${pathText(operation.path)}`,
-    ...(empty === '' ? [] : [`emptyID: ${empty}`]),
+    ...(ids === '' ? [] : [`refusedID: checkID(${ids})`]),
     ...(operation.query.length > 0 && operation.body === null ? ['query: params.query()'] : []),
     ...(operation.body === null ? [] : [`body: bodyOf(params, ${operation.body.required})`]),
     ...(keyed ? ['keyed: true'] : []),

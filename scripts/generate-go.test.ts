@@ -76,6 +76,7 @@ test('the one stream of the API takes what the hand-written Stream of the client
 test('a form that the generator does not know stops it instead of losing a field', () => {
   expect(() => generated(({ Project }) => assign(Project?.properties, { odd: { type: ['string', 'integer'] } }))).toThrow(/Project_odd/);
   expect(() => generated(({ Project }) => assign(Project?.properties, { odd: { not: {} } }))).toThrow(/does not know/);
+  expect(() => generated(({ Payment }) => assign(Payment?.properties, { object: { type: 'string' } }))).toThrow(/Payment .*"object"/);
 });
 
 test('Go writes initialisms in capitals, and a secret is never printed', () => {

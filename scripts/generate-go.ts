@@ -2,7 +2,7 @@
 // Needs no Go. The output is what gofmt would make of it; sdks/go/run-tests checks that.
 
 import { readFileSync, writeFileSync } from 'node:fs';
-import { clientText, type Method, methodsOf, pagesText, servicesText } from './generate-go-operations.ts';
+import { answersText, clientText, type Method, methodsOf, pagesText, servicesText } from './generate-go-operations.ts';
 import { exported, goFile, quoted, struct } from './generate-go-text.ts';
 import { GoTypes, lowered, type Schema } from './generate-go-types.ts';
 import type { Document } from './sdk-operations.ts';
@@ -14,6 +14,7 @@ export function goClient(document: Document): Record<string, string> {
   // Services and webhooks go first: what they name is what gets written.
   const services = servicesText(methods, types);
   const pages = pagesText(methods, types);
+  const answers = answersText(methods, types);
   const webhooks = webhooksText(document, types);
   const errors = errorsText(document, types);
   const file = (name: string, about: string, body: readonly string[]): [string, string] => [`sdks/go/${name}.gen.go`, goFile(about, body)];
@@ -22,7 +23,7 @@ export function goClient(document: Document): Record<string, string> {
       clientText(methods),
       `// Version is the version of the API's document that this client was made from.\nconst Version = ${quoted(document.info.version)}\n`,
     ]),
-    file('operations', 'Every operation of the API, by resource.', [...services, ...pages]),
+    file('operations', 'Every operation of the API, by resource.', [...services, ...pages, ...answers]),
     file('models', 'What the service answers.', types.textOf('model')),
     file('params', 'What is sent to the service.', types.textOf('params')),
     file('enums', 'The values that a field can have.', types.textOf('enum')),

@@ -50,6 +50,7 @@ describe('the generator of the Python client', () => {
     expect(file('models.py')).toContain('    closed_at: datetime | None = None\n');
     expect(file('models.py')).toContain('    ("closed_at", parse_time),\n');
     expect(file('models.py')).toContain('class ProjectOwner(Model):');
+    expect(file('models.py')).toContain('    _object: ClassVar[str | None] = "project"\n');
     expect(file('models.py')).toContain('    ("owner", ProjectOwner._adopt),\n');
     expect(file('enums.py')).toContain('    "paused",\n');
     for (const resources of [file('resources.py'), file('async_resources.py')]) {

@@ -145,7 +145,9 @@ function resourcesFile(document: Document): string {
   const resources = [...new Set(operations.map(({ resource }) => resource))];
   const used = new Set<string>();
   const classes = resources.map((resource) => {
-    const methods = operations.filter((operation) => operation.resource === resource).map((operation) => methodOf(operation, used));
+    const methods = operations
+      .filter((operation) => operation.resource === resource)
+      .map((operation) => methodOf(document, operation, used));
     return `export class ${pascal(resource)} extends Resource {\n${methods.join('\n')}}\n`;
   });
   const fields = resources.map((resource) => `  readonly ${camel(resource)}: ${pascal(resource)};\n`).join('');
@@ -154,7 +156,7 @@ function resourcesFile(document: Document): string {
 import type { Call } from '../call.ts';
 ${operations.some(({ result }) => result?.kind === 'stream') ? "import type { EventStream } from '../event-stream.ts';\n" : ''}import type { ListCall } from '../list.ts';
 import type { CallOptions } from '../options.ts';
-import { type Requester, Resource, segment } from '../resource.ts';
+import { at, type Requester, Resource } from '../resource.ts';
 import type {
 ${[...used]
   .sort((a, b) => (a < b ? -1 : 1))
@@ -171,11 +173,11 @@ ${made}  }
 `;
 }
 
-function methodOf(operation: SdkOperation, used: Set<string>): string {
+function methodOf(document: Document, operation: SdkOperation, used: Set<string>): string {
   const { method, path, pathParameters, query, body, result, summary, description } = operation;
   const ids = pathParameters.map(({ name }) => `${camel(name)}: string`);
-  const url = pathParameters.reduce((text, { name }) => text.replace(`{${name}}`, `\${segment(${camel(name)})}`), path);
-  const quotedUrl = pathParameters.length === 0 ? quoted(url) : `\`${url}\``;
+  const url = pathParameters.reduce((text, { name }) => text.replace(`{${name}}`, `\${${camel(name)}}`), path);
+  const quotedUrl = pathParameters.length === 0 ? quoted(url) : `at\`${url}\``;
   const payload: string[] = [];
   if (body !== null) {
     used.add(body.schema);
@@ -194,13 +196,16 @@ function methodOf(operation: SdkOperation, used: Set<string>): string {
         : result.kind === 'stream'
           ? `EventStream<${result.schema}>`
           : `Call<${result.schema}>`;
+  // What the answer calls itself: the client insists on it, since other servers answer with JSON too.
+  const kind = result === null ? undefined : document.components.schemas[result.schema]?.properties?.object?.const;
+  const object = typeof kind === 'string' ? [quoted(kind)] : [];
   const short = shortNames(operation).map((one) => quoted(one.short));
   const call =
     result?.kind === 'list'
       ? `this.requester.list(${[quotedUrl, 'query', 'options', ...(short.length > 0 ? [`[${short.join(', ')}]`] : [])].join(', ')})`
       : result?.kind === 'stream'
         ? `this.requester.stream(${quotedUrl}, query, options)`
-        : `this.requester.call(${[quoted(method), quotedUrl, body !== null ? 'body' : 'undefined', 'options'].join(', ')})`;
+        : `this.requester.call(${[quoted(method), quotedUrl, body !== null ? 'body' : 'undefined', 'options', ...object].join(', ')})`;
   const text = [`${summary}.`, description].filter((part) => part !== undefined && part !== summary).join('\n\n');
   return `${comment(text, '  ')}  ${camel(operation.name)}(${parameters}): ${returns} {\n    return ${call};\n  }\n`;
 }

@@ -74,10 +74,11 @@ function modelClass(name: string, schemas: Schemas, base: string, schema: Schema
     const annotation = optional && !type.endsWith('None') ? `${type} | None` : type;
     return `${attribute(`    ${pythonName(field)}: `, annotation, value)}${words === undefined ? '' : docstring(words, '    ')}`;
   });
-  return `@dataclass(frozen=True, kw_only=True)
+  const object = schema.properties?.object?.const;
+  return `@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class ${name}(${base}):
 ${docstring(schema.description ?? name, '    ')}
-${renamed.length === 0 ? '' : `    _attributes: ClassVar[dict[str, str]] = {\n${attributes}    }\n\n`}${lines.join('')}`;
+${renamed.length === 0 ? '' : `    _attributes: ClassVar[dict[str, str]] = {\n${attributes}    }\n\n`}${typeof object === 'string' ? `    _object: ClassVar[str | None] = ${quoted(object)}\n\n` : ''}${lines.join('')}`;
 }
 
 function converterTable(name: string, schemas: Schemas): string[] {

@@ -42,7 +42,7 @@ ${resources.map((resource) => `        self.${resource} = ${resourceClass(resour
   );
   return `${header(`The methods of the ${flavour} client.`)}
 ${importLine('collections.abc', used(['Mapping', 'Sequence'], code))}${importLine('datetime', used(['date', 'datetime'], code))}${importLine('typing', ['TYPE_CHECKING', ...used(['Any', 'Literal'], code)])}
-${importLine('.._call', ['Call', ...used(['nothing'], code)])}${importLine('.._page', [...used([page], code), 'ListRequest'])}${importLine('.._stream', used([stream], code))}${importLine('.._stream_progress', used(['StreamRequest'], code))}${importLine('.._values', used(['NOT_GIVEN', 'NotGiven', 'either', 'entity_tag', 'path_segment'], code))}${importLine('.bodies', used(bodies, code))}${importLine('.enums', used(enumNames(schemas), code))}${importLine('.models', used(models, code))}
+${importLine('.._call', ['Call'])}${importLine('.._page', [...used([page], code), 'ListRequest'])}${importLine('.._stream', used([stream], code))}${importLine('.._stream_progress', used(['StreamRequest'], code))}${importLine('.._unexpected', used(['nothing'], code))}${importLine('.._values', used(['NOT_GIVEN', 'NotGiven', 'either', 'entity_tag', 'path_segment'], code))}${importLine('.bodies', used(bodies, code))}${importLine('.enums', used(enumNames(schemas), code))}${importLine('.models', used(models, code))}
 if TYPE_CHECKING:
     from ..${flavour === 'async' ? '_async_client' : '_client'} import ${client}
 
@@ -177,7 +177,7 @@ const queryEntries = (endpoint: Endpoint, indent: string): string =>
 
 function plainCall(endpoint: Endpoint, schemas: Schemas, asynchronous: boolean): string {
   const indent = ' '.repeat(16);
-  const decode = endpoint.result.kind === 'one' ? `${endpoint.result.name}._adopt` : 'nothing';
+  const decode = endpoint.result.kind === 'one' ? `${endpoint.result.name}._answer` : 'nothing';
   const lines = [`${quoted(endpoint.httpMethod)},\n`, `${pathExpression(endpoint)},\n`, `decode=${decode},\n`];
   if (endpoint.query.length > 0) lines.push(`query={\n${queryEntries(endpoint, `${indent}    `)}${indent}},\n`);
   if (endpoint.body !== undefined) {

@@ -20,12 +20,12 @@ import (
 const maxResponseBytes = 32 << 20
 
 // fetch performs a call and returns the resource that it answers.
-func fetch[T any](ctx context.Context, c *core, operation *call, options []RequestOption) (*T, error) {
+func fetch[T any, A answerOf[T]](ctx context.Context, c *core, operation *call, options []RequestOption) (*T, error) {
 	var resource *T
 	err := c.do(ctx, operation, func(body []byte) error {
 		// A new one for each attempt: nothing of an answer that was cut short may stay.
 		resource = new(T)
-		return json.Unmarshal(body, resource)
+		return readAnswer(body, A(resource))
 	}, options)
 	if err != nil {
 		return nil, err
@@ -48,13 +48,14 @@ func (c *core) do(ctx context.Context, operation *call, decode func(body []byte)
 	for attempt := 1; ; attempt++ {
 		response, failure := c.attempt(ctx, prepared, attempt)
 		if failure == nil {
-			failure = read(response, decode)
+			failure = c.read(prepared, response, decode)
 		}
 		if unanswered && prepared.method == http.MethodDelete && errors.Is(failure, ErrNotFound) && decode == nil {
-			// An attempt before this one ended without an answer: it did delete.
+			// What became of an attempt before this one is unknown: it did delete.
 			failure = nil
 		}
-		unanswered = unanswered || response == nil
+		// A gateway answers with a 5xx when it lost the answer.
+		unanswered = unanswered || response == nil || response.StatusCode >= http.StatusInternalServerError
 		if response != nil && prepared.config.response != nil {
 			*prepared.config.response = *response
 		}
@@ -135,19 +136,29 @@ func withoutURL(err error) error {
 }
 
 // read turns an answer into its resource, or into the error that it is.
-func read(response *Response, decode func(body []byte) error) error {
-	switch {
-	case response.StatusCode == http.StatusNotModified:
-		return ErrNotModified
-	case response.StatusCode < 200 || response.StatusCode > 299:
-		return errorOf(response)
-	case decode == nil:
+func (c *core) read(prepared *request, response *Response, decode func(body []byte) error) error {
+	if response.StatusCode < 200 || response.StatusCode > 299 {
+		return c.errorOf(response)
+	}
+	var err error
+	switch empty := len(response.Body) == 0; {
+	case decode == nil && (empty || prepared.answersAnything):
 		return nil
+	case decode == nil:
+		err = errors.New("it is not empty")
+	case empty:
+		return unexpected(response, errors.New("it is empty"))
+	default:
+		err = decode(response.Body)
 	}
-	if err := decode(response.Body); err != nil {
-		return &unreadable{err}
+	switch {
+	case err == nil:
+		return nil
+	case json.Valid(response.Body):
+		// It arrived in full and is something else: it would be the next time, too.
+		return unexpected(response, err)
 	}
-	return nil
+	return &unreadable{err}
 }
 
 // unreadable is a success whose body is not what it should be: cut short on its way, most likely.
@@ -164,8 +175,9 @@ func (c *core) pause(ctx context.Context, prepared *request, response *Response,
 	}
 	random := c.clock.random()
 	var problem *Error
+	var other *UnexpectedAnswerError
 	switch {
-	case errors.Is(failure, ErrNotModified):
+	case errors.As(failure, &other):
 		return 0, false
 	case errors.As(failure, &problem):
 		if !worthRepeating(problem.Status) {
@@ -188,7 +200,8 @@ func (r *request) repeatable() bool {
 func (r *request) explain(ctx context.Context, failure error, attempts int) error {
 	ended := ctx.Err()
 	var problem *Error
-	if ended == nil && (errors.As(failure, &problem) || errors.Is(failure, ErrNotModified)) {
+	var other *UnexpectedAnswerError
+	if ended == nil && (errors.As(failure, &problem) || errors.As(failure, &other)) {
 		return failure
 	}
 	if ended != nil {

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -107,9 +108,9 @@ func TestTheLastFailureIsTheErrorAndItsAttemptsAreBounded(t *testing.T) {
 }
 
 func TestAnAnswerCutShortIsNoAnswer(t *testing.T) {
-	seen := record(t, status(200, projectBody[:20]), status(200, `{"id":"prj_2"}`))
+	seen := record(t, status(200, projectBody[:20]), status(200, `{"object":"project","id":"prj_2"}`))
 	project, err := seen.Projects.Retrieve(context.Background(), "prj_1")
-	if err != nil || project.ID != "prj_2" || project.Object != "" {
+	if err != nil || project.ID != "prj_2" || project.Name != "" {
 		t.Errorf("%+v %v", project, err)
 	}
 	endless := record(t, status(200, "<html>"), status(200, "<html>"), status(200, "<html>"))
@@ -120,15 +121,80 @@ func TestAnAnswerCutShortIsNoAnswer(t *testing.T) {
 	}
 }
 
+func TestASuccessThatIsNotWhatWasAskedForIsAnErrorThatSaysWhatCame(t *testing.T) {
+	for body, wanted := range map[string]string{
+		`{}`:                                `its object is "", not "project"`,
+		` null`:                             `it is null`,
+		``:                                  `it is empty`,
+		`[]`:                                `json: cannot unmarshal array into Go value of type tranche.Project`,
+		`"hello"`:                           `json: cannot unmarshal string into Go value of type tranche.Project`,
+		`17`:                                `json: cannot unmarshal number into Go value of type tranche.Project`,
+		`true`:                              `json: cannot unmarshal bool into Go value of type tranche.Project`,
+		`{"object":"invoice","id":"inv_1"}`: `its object is "invoice", not "project"`,
+		`{"object":"project"}`:              `it has no id`,
+		`{"object":"project","id":17}`:      `json: cannot unmarshal number into Go struct field Project.id of type string`,
+	} {
+		seen := record(t, status(200, body, "Request-Id", "req_1"))
+		project, err := seen.Projects.Retrieve(context.Background(), "prj_1")
+		var problem *UnexpectedAnswerError
+		var refusal *Error
+		if project != nil || !errors.As(err, &problem) || errors.As(err, &refusal) || problem.Response.Attempts != 1 {
+			t.Errorf("%s: %+v %v", body, project, err)
+			continue
+		}
+		if text := err.Error(); text != "tranche: status 200: the answer is not what was asked for: "+wanted+" (request req_1)" {
+			t.Errorf("%s: %s", body, text)
+		}
+	}
+	for body, wanted := range map[string]string{
+		`{}`:                                      `its object is "", not "list"`,
+		`null`:                                    `it is null`,
+		`{"object":"project","id":"prj_1"}`:       `its object is "project", not "list"`,
+		`{"object":"list","has_more":false}`:      `it has no data`,
+		`{"object":"list","data":null}`:           `it has no data`,
+		`{"object":"list","data":[null]}`:         `its data holds null`,
+		`{"object":"list","data":{"id":"prj_1"}}`: `json: cannot unmarshal object into Go struct field ProjectList.data`,
+	} {
+		page, err := record(t, status(200, body)).Projects.ListPage(context.Background(), nil)
+		var problem *UnexpectedAnswerError
+		if page != nil || !errors.As(err, &problem) || !strings.Contains(err.Error(), wanted) {
+			t.Errorf("%s: %v", body, err)
+		}
+		turns := 0
+		for project, err := range record(t, status(200, body)).Projects.List(context.Background(), nil) {
+			if turns++; project != nil || !errors.As(err, &problem) {
+				t.Errorf("%s: %v %v", body, project, err)
+			}
+		}
+		if turns != 1 {
+			t.Errorf("%s: %d turns", body, turns)
+		}
+	}
+	var problem *UnexpectedAnswerError
+	if err := record(t, status(200, `{"deleted":true}`)).WebhookEndpoints.Delete(context.Background(), "whe_1"); !errors.As(err, &problem) || !strings.Contains(err.Error(), "it is not empty") {
+		t.Error(err)
+	}
+	if err := record(t, status(200, `{"sung":true}`)).Do(context.Background(), http.MethodDelete, "/v1/songs/1", nil, nil); err != nil {
+		t.Error("what an unknown operation answers is unknown:", err)
+	}
+}
+
 func TestADeletionIsDoneWhenAnEarlierAttemptWentUnanswered(t *testing.T) {
 	gone := `{"code":"not_found","status":404}`
 	lost := record(t, broken(io.EOF), status(404, gone))
 	if err := lost.WebhookEndpoints.Delete(context.Background(), "whe_1"); err != nil {
 		t.Error(err)
 	}
-	// An answer, if only a 500, is none that was lost.
-	answered := record(t, status(500, "{}"), status(404, gone))
-	if err := answered.WebhookEndpoints.Delete(context.Background(), "whe_1"); !errors.Is(err, ErrNotFound) {
+	// A 5xx does not say either what became of the attempt: a gateway gives one when it lost the answer.
+	for _, code := range []int{500, 502, 504} {
+		failed := record(t, status(code, "{}"), status(404, gone))
+		if err := failed.WebhookEndpoints.Delete(context.Background(), "whe_1"); err != nil {
+			t.Error(err)
+		}
+	}
+	// A 429 does: nothing was done.
+	limited := record(t, status(429, "{}"), status(404, gone))
+	if err := limited.WebhookEndpoints.Delete(context.Background(), "whe_1"); !errors.Is(err, ErrNotFound) {
 		t.Error(err)
 	}
 	// A revocation answers the key: a 404 has none to give.
@@ -142,6 +208,30 @@ func TestAnEmptyIDIsRefusedBeforeAnythingIsSent(t *testing.T) {
 	seen := record(t)
 	if _, err := seen.Projects.Retrieve(context.Background(), ""); !errors.Is(err, ErrEmptyID) || len(seen.requests) != 0 {
 		t.Errorf("%v after %d requests", err, len(seen.requests))
+	}
+}
+
+func TestAnIDThatAPathWouldLoseIsRefusedBeforeAnythingIsSent(t *testing.T) {
+	for _, id := range []string{".", ".."} {
+		seen := record(t)
+		if _, err := seen.Projects.Retrieve(context.Background(), id); !errors.Is(err, ErrInvalidID) || len(seen.requests) != 0 {
+			t.Errorf("%q: %v after %d requests", id, err, len(seen.requests))
+		}
+	}
+}
+
+func TestAVersionAndAnETagAreTheSameCondition(t *testing.T) {
+	for _, option := range []RequestOption{WithIfMatch(3), WithIfMatch(int64(3)), WithIfMatch(`"3"`)} {
+		seen := record(t, status(200, projectBody))
+		if _, err := seen.Projects.Update(context.Background(), "prj_1", &ProjectUpdateParams{}, option); err != nil || seen.requests[0].Header.Get("If-Match") != `"3"` {
+			t.Errorf("%v %v", seen.requests, err)
+		}
+	}
+	for _, option := range []RequestOption{WithIfNoneMatch(3), WithIfNoneMatch(int64(3)), WithIfNoneMatch(`"3"`)} {
+		seen := record(t, status(200, projectBody))
+		if _, err := seen.Projects.Retrieve(context.Background(), "prj_1", option); err != nil || seen.requests[0].Header.Get("If-None-Match") != `"3"` {
+			t.Errorf("%v %v", seen.requests, err)
+		}
 	}
 }
 
@@ -243,7 +333,8 @@ func TestNotModifiedIsNeitherAResourceNorRepeated(t *testing.T) {
 	seen := record(t, status(304, ""))
 	var response Response
 	project, err := seen.Projects.Retrieve(context.Background(), "prj_1", WithIfNoneMatch(3), WithResponse(&response))
-	if project != nil || !errors.Is(err, ErrNotModified) || response.StatusCode != 304 {
+	var problem *Error
+	if project != nil || !errors.Is(err, ErrNotModified) || response.StatusCode != 304 || !errors.As(err, &problem) || problem.Status != 304 || problem.Code != "" {
 		t.Errorf("%v %v", project, err)
 	}
 	if etag := seen.requests[0].Header.Get("If-None-Match"); etag != `"3"` {

@@ -53,7 +53,13 @@ func NewClient(apiKey string, options ...ClientOption) *Client {
 		option.applyToClient(&config)
 	}
 	if config.httpClient == nil {
-		config.httpClient = &http.Client{Transport: newTransport(), CheckRedirect: followNothing}
+		config.httpClient = &http.Client{Transport: newTransport()}
+	}
+	if config.httpClient.CheckRedirect == nil {
+		// A copy: the caller's own may serve other addresses, too.
+		copied := *config.httpClient
+		copied.CheckRedirect = followNothing
+		config.httpClient = &copied
 	}
 	shared := &core{
 		authorization:  func() string { return "Bearer " + apiKey },
@@ -71,7 +77,13 @@ func NewClient(apiKey string, options ...ClientOption) *Client {
 }
 
 // String names the client without its key.
-func (c *Client) String() string { return "tranche.Client(" + c.core.baseURL + ")" }
+func (c *Client) String() string {
+	if c.core.broken != nil {
+		// An address that is refused may hold a password.
+		return "tranche.Client(unusable)"
+	}
+	return "tranche.Client(" + c.core.baseURL + ")"
+}
 
 // GoString names the client without its key.
 func (c *Client) GoString() string { return c.String() }
@@ -85,7 +97,7 @@ func (c *Client) Do(ctx context.Context, method, path string, params, out any, o
 	if out != nil {
 		decode = func(body []byte) error { return json.Unmarshal(body, out) }
 	}
-	return c.core.do(ctx, &call{method: method, path: path, body: params, keyed: keyed}, decode, options)
+	return c.core.do(ctx, &call{method: method, path: path, body: params, keyed: keyed, answersAnything: true}, decode, options)
 }
 
 func checkKey(apiKey string) error {
@@ -103,7 +115,8 @@ func checkKey(apiKey string) error {
 func checkBaseURL(text string) error {
 	base, err := url.Parse(text)
 	if err != nil {
-		return fmt.Errorf("tranche: the base URL cannot be read: %w", err)
+		// Its text quotes the address, which may hold a password.
+		return errors.New("tranche: the base URL cannot be read; it is not like https://tranche.example.com")
 	}
 	if (base.Scheme != "http" && base.Scheme != "https") || base.Host == "" {
 		return fmt.Errorf("tranche: the base URL %q is not like https://tranche.example.com", base.Redacted())

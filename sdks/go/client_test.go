@@ -11,6 +11,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"reflect"
 	"strings"
 	"testing"
@@ -103,10 +104,11 @@ func TestSettingsThatCannotWorkAreTheErrorOfACallAndShowNoKey(t *testing.T) {
 		NewClient(secretKey, transport, WithBaseURL("https://user:"+secretKey+"@tranche.example.com")),
 		NewClient(secretKey, transport, WithBaseURL("https://tranche.example.com/?key="+secretKey)),
 		NewClient(secretKey, transport, WithBaseURL("https://a b")),
+		NewClient(secretKey, transport, WithBaseURL("https://user:"+secretKey+"%zz@tranche.example.com")),
 	} {
 		_, err := client.Projects.Retrieve(context.Background(), "prj_1")
-		if err == nil || strings.Contains(err.Error(), "NeverToBeSeen") {
-			t.Errorf("%s: %v", client, err)
+		if text := fmt.Sprint(client, err); err == nil || strings.Contains(text, "NeverToBeSeen") {
+			t.Error(text)
 		}
 	}
 	if sent > 0 {
@@ -120,7 +122,7 @@ func TestAClientTakesItsSettingsFromTheEnvironment(t *testing.T) {
 	var sent *http.Request
 	client := NewClient("", WithAppInfo("shop", "2.1"), WithHeader("X-Shop", "one"), WithTransport(roundTrip(func(request *http.Request) (*http.Response, error) {
 		sent = request
-		return answer(200, "{}"), nil
+		return answer(200, projectBody), nil
 	})))
 	if _, err := client.Projects.Retrieve(context.Background(), "prj_1", WithHeader("x-call", "two"), WithHeader("Authorization", "Bearer mine")); err != nil {
 		t.Fatal(err)
@@ -138,6 +140,59 @@ func TestAClientTakesItsSettingsFromTheEnvironment(t *testing.T) {
 	// A header of one call is not there in the next.
 	if _, _ = client.Projects.Retrieve(context.Background(), "prj_1"); sent.Header.Get("X-Call") != "" {
 		t.Errorf("%v", sent.Header)
+	}
+}
+
+func TestARedirectIsNotFollowedByAnHTTPClientOfYourOwnEither(t *testing.T) {
+	elsewhere := 0
+	other := httptest.NewServer(http.HandlerFunc(func(writer http.ResponseWriter, _ *http.Request) {
+		elsewhere++
+		_, _ = writer.Write([]byte(projectBody))
+	}))
+	defer other.Close()
+	for _, code := range []int{301, 302, 303, 307, 308} {
+		server := httptest.NewServer(http.RedirectHandler(other.URL, code))
+		own := &http.Client{}
+		client := NewClient(secretKey, WithBaseURL(server.URL), WithHTTPClient(own))
+		var problem *Error
+		if _, err := client.Projects.Create(context.Background(), &ProjectCreateParams{}); !errors.As(err, &problem) || problem.Status != code {
+			t.Errorf("%d: %v", code, err)
+		}
+		if own.CheckRedirect != nil {
+			t.Error("your client was changed")
+		}
+		server.Close()
+	}
+	if elsewhere > 0 {
+		t.Errorf("%d requests, with the key, went to another address", elsewhere)
+	}
+	// Who decides about redirects has decided.
+	asked := 0
+	server := httptest.NewServer(http.RedirectHandler("/v1/elsewhere", http.StatusFound))
+	defer server.Close()
+	client := NewClient(secretKey, WithBaseURL(server.URL), WithHTTPClient(&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error {
+		asked++
+		return http.ErrUseLastResponse
+	}}))
+	if _, err := client.Projects.Retrieve(context.Background(), "prj_1"); err == nil || asked != 1 {
+		t.Errorf("%v, asked %d times", err, asked)
+	}
+}
+
+func TestAHeaderThatCannotBeSentIsRefusedBeforeAnythingIsSentAndNotShown(t *testing.T) {
+	for name, option := range map[string]RequestOption{
+		"value":           WithHeader("X-Note", secretKey+"\nX-Other: 1"),
+		"name":            WithHeader("X Note", "1"),
+		"idempotency key": WithIdempotencyKey(secretKey + "\r\n"),
+		"space in a key":  WithIdempotencyKey(secretKey + " 1"),
+		"other letters":   WithHeader("X-Note", secretKey+"é"),
+	} {
+		seen := record(t)
+		_, err := seen.Projects.Create(context.Background(), &ProjectCreateParams{}, option)
+		var failure *ConnectionError
+		if err == nil || errors.As(err, &failure) || len(seen.requests) > 0 || strings.Contains(err.Error(), "NeverToBeSeen") {
+			t.Errorf("%s: %v after %d requests", name, err, len(seen.requests))
+		}
 	}
 }
 

@@ -42,7 +42,8 @@
 //
 // An answer that is not a success is an [*Error], to be found with [errors.As];
 // each code of the API is also a value for [errors.Is], such as [ErrNotFound].
-// When no answer arrived at all it is a [*ConnectionError].
+// When no answer arrived at all it is a [*ConnectionError], and when one arrived that
+// is not what was asked for, as from a wrong base URL, an [*UnexpectedAnswerError].
 //
 // # Retries
 //

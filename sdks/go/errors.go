@@ -4,16 +4,20 @@
 package tranche
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 )
 
-// Error is an answer of the service that is not a success.
+// Error is an answer that is not a success. A success that is something else than what was asked for is an
+// [*UnexpectedAnswerError].
 //
 //	var problem *tranche.Error
 //	if errors.As(err, &problem) {
@@ -56,11 +60,17 @@ func (e *Error) Error() string {
 	} else {
 		fmt.Fprintf(&text, "status %d", e.Status)
 	}
-	if e.Detail != "" {
-		text.WriteString(": " + e.Detail)
+	if said := cmp.Or(e.Detail, e.Title); said != "" {
+		text.WriteString(": " + said)
 	}
-	for _, field := range e.Errors {
-		fmt.Fprintf(&text, "; %s: %s", field.Pointer, field.Message)
+	for index, field := range e.Errors {
+		switch {
+		// The detail is made of the first field's mistake: it is not told twice.
+		case index > 0 || field.Message == "" || !strings.Contains(e.Detail, field.Message):
+			fmt.Fprintf(&text, "; %s: %s", field.Pointer, field.Message)
+		case !strings.Contains(e.Detail, field.Pointer):
+			text.WriteString(" at " + field.Pointer)
+		}
 	}
 	if e.RequestID != "" {
 		fmt.Fprintf(&text, " (request %s)", e.RequestID)
@@ -70,6 +80,9 @@ func (e *Error) Error() string {
 
 // Is lets errors.Is compare with a code, such as [ErrNotFound], and with a kind, such as [ErrAuthentication].
 func (e *Error) Is(target error) bool {
+	if target == ErrNotModified {
+		return e.Status == http.StatusNotModified
+	}
 	switch wanted := target.(type) {
 	case ErrorCode:
 		return e.Code == wanted
@@ -132,11 +145,15 @@ func (k errorKind) holds(status int) bool {
 	return k.first <= status && status <= k.last
 }
 
-// ErrNotModified is the error of a read with [WithIfNoneMatch] when the resource is still the one you hold.
+// ErrNotModified finds the error of a read with [WithIfNoneMatch] when the resource is still the one you hold
+// (304).
 var ErrNotModified = errors.New("tranche: not modified")
 
 // ErrEmptyID is the error of a call whose id is empty. Nothing is sent: the path would name something else.
 var ErrEmptyID = errors.New("tranche: the id is empty")
+
+// ErrInvalidID is the error of a call whose id is "." or "..". Nothing is sent: the path would name something else.
+var ErrInvalidID = errors.New("tranche: the id is . or .., which a path loses")
 
 // ConnectionError says that no complete answer arrived: the connection failed, broke off or took too long.
 // When it took too long, errors.As finds a [*TimeoutError] in it too.
@@ -203,12 +220,15 @@ func (e *AbortedError) Unwrap() error { return e.Err }
 const maxQuotedBytes = 200
 
 // errorOf reads the error out of an answer. What is no problem document still makes an error, without a code.
-func errorOf(response *Response) *Error {
+// Something before the service may echo what it was sent, so the key is cut out before anything is quoted.
+func (c *core) errorOf(response *Response) *Error {
 	problem := &Error{}
-	if json.Unmarshal(response.Body, problem) != nil || problem.Code == "" {
-		quoted := strings.TrimSpace(string(response.Body[:min(len(response.Body), maxQuotedBytes)]))
+	body := bytes.ReplaceAll(response.Body, []byte(strings.TrimPrefix(c.authorization(), "Bearer ")), []byte("[key]"))
+	if json.Unmarshal(body, problem) != nil || problem.Code == "" {
+		quoted := strings.TrimSpace(string(body[:min(len(body), maxQuotedBytes)]))
 		problem = &Error{Title: http.StatusText(response.StatusCode), Detail: strings.ToValidUTF8(quoted, "")}
 	}
+	problem.Errors = slices.DeleteFunc(problem.Errors, func(field *FieldError) bool { return field == nil })
 	problem.Status = response.StatusCode
 	if problem.RequestID == "" {
 		problem.RequestID = response.RequestID()

@@ -80,12 +80,57 @@ func TestAnErrorThatIsNoProblemDocumentStillTellsWhatCame(t *testing.T) {
 	if !strings.HasPrefix(problem.Error(), "tranche: status 502: <h1>Bad gateway</h1>") {
 		t.Error(problem.Error())
 	}
+	if empty := refusedWith(t, 302, ""); !strings.HasSuffix(empty.Error(), "tranche: status 302: Found") {
+		t.Error(empty)
+	}
 	future := refusedWith(t, 418, `{"code":"brand_new","status":418,"errors":[{"pointer":"/a","code":"odd","message":"be even"}]}`)
 	if !errors.As(future, &problem) || problem.Code != "brand_new" || problem.typed() != nil || len(problem.Errors) != 1 {
 		t.Errorf("%v", problem)
 	}
 	if !strings.Contains(problem.Error(), "/a: be even") {
 		t.Error(problem.Error())
+	}
+}
+
+func TestAnErrorNeverQuotesTheKeyThatAnAnswerEchoes(t *testing.T) {
+	echo := "authorization: Bearer " + secretKey
+	for _, body := range []string{
+		echo,
+		strings.Repeat("x", 190) + secretKey,
+		secretKey + secretKey + strings.Repeat("y", 199-2*len(secretKey)) + secretKey,
+		`{"code":"odd","title":"` + echo + `","detail":"` + echo + `","errors":[{"pointer":"/a","code":"odd","message":"` + echo + `"}]}`,
+	} {
+		seen := record(t, status(400, body))
+		seen.core.authorization = func() string { return "Bearer " + secretKey }
+		_, err := seen.Projects.Retrieve(context.Background(), "prj_1")
+		var problem *Error
+		if !errors.As(err, &problem) || problem.Status != 400 {
+			t.Fatal(err)
+		}
+		if text := fmt.Sprintf("%v %+v %s %s", err, problem.Errors, problem.Title, problem.Detail); strings.Contains(text, secretKey[:10]) {
+			t.Errorf("%s\n%s", body, text)
+		}
+	}
+}
+
+func TestAnErrorTellsEachFieldOnce(t *testing.T) {
+	for detail, wanted := range map[string]string{
+		"/name: is needed (and one more error)": "/name: is needed (and one more error); /amount: is needed",
+		"is needed":                             "is needed at /name; /amount: is needed",
+		"Something is wrong":                    "Something is wrong; /name: is needed; /amount: is needed",
+	} {
+		err := refusedWith(t, 422, `{"code":"validation_failed","detail":"`+detail+`","errors":[{"pointer":"/name","message":"is needed"},{"pointer":"/amount","message":"is needed"}]}`)
+		if !strings.HasSuffix(err.Error(), "tranche: validation_failed (422): "+wanted) {
+			t.Error(err)
+		}
+	}
+}
+
+func TestAFieldErrorThatIsNullDoesNotBreakTheError(t *testing.T) {
+	err := refusedWith(t, 400, `{"code":"validation_failed","status":400,"errors":[null,{"pointer":"/a","code":"odd","message":"be even"}]}`)
+	var problem *Error
+	if !errors.As(err, &problem) || len(problem.Errors) != 1 || !strings.HasSuffix(problem.Error(), "/a: be even") {
+		t.Errorf("%+v", problem)
 	}
 }
 

@@ -186,9 +186,13 @@ func (s *eventStream) open(ctx context.Context, attempt int) (*http.Response, *R
 		return nil, nil, err
 	}
 	if answer.StatusCode >= 200 && answer.StatusCode <= 299 {
-		return nil, response, &unreadable{fmt.Errorf("it is no event stream but %d %q", answer.StatusCode, kind)}
+		other := fmt.Errorf("it is no event stream but %q", kind)
+		if json.Valid(response.Body) {
+			return nil, response, unexpected(response, other)
+		}
+		return nil, response, &unreadable{other}
 	}
-	return nil, response, errorOf(response)
+	return nil, response, s.errorOf(response)
 }
 
 // read hands on what a connection brings.

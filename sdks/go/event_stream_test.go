@@ -97,6 +97,19 @@ func TestEventsOfAStreamAreTyped(t *testing.T) {
 	}
 }
 
+func TestAStreamEndsAtOnceWhereItIsAnsweredWithJSON(t *testing.T) {
+	seen := record(t, status(200, `{"ok":true}`, "Content-Type", "application/json"))
+	var problem *UnexpectedAnswerError
+	for _, err := range seen.Events.Stream(context.Background(), nil) {
+		if !errors.As(err, &problem) || !strings.Contains(err.Error(), `no event stream but "application/json"`) {
+			t.Error(err)
+		}
+	}
+	if problem == nil || len(seen.requests) != 1 {
+		t.Errorf("%d requests", len(seen.requests))
+	}
+}
+
 func TestAStreamEndsAfterTooManyFailuresInARowAndOnlyThen(t *testing.T) {
 	seen := record(t,
 		// A place is progress, and so are signs of life, though no event has come.

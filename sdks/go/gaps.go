@@ -7,6 +7,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // GapDetector finds events whose webhooks have not arrived, as after an outage of the receiver. Give it each
@@ -15,8 +16,10 @@ type GapDetector struct {
 	client *Client
 	types  []EventType
 
-	mutex sync.Mutex
-	last  int64
+	// turn is held while a webhook is dealt with, so that two at once do not both find the same gap.
+	turn sync.Mutex
+	// last may be asked for at any time: the handler is where its caller stores it.
+	last atomic.Int64
 }
 
 // Observation is what a [GapDetector] makes of a webhook.
@@ -29,28 +32,28 @@ type Observation struct {
 }
 
 // NewGapDetector makes a detector. LastSeq is the highest Seq that was dealt with, as [GapDetector.LastSeq]
-// told it before; 0 begins with the first webhook that is observed. Types are the kinds of event that the
+// told it before; 0 is none: the first webhook that is observed begins, and nothing before it is missing. Types are the kinds of event that the
 // endpoint is sent; without any, a gap is filled with all kinds.
 func NewGapDetector(client *Client, lastSeq int64, types ...EventType) *GapDetector {
-	return &GapDetector{client: client, last: lastSeq, types: types}
+	detector := &GapDetector{client: client, types: types}
+	detector.last.Store(lastSeq)
+	return detector
 }
 
-// LastSeq is the highest Seq observed. Store it once the events up to it are dealt with.
-func (d *GapDetector) LastSeq() int64 {
-	d.mutex.Lock()
-	defer d.mutex.Unlock()
-	return d.last
-}
+// LastSeq is the highest Seq that was dealt with, 0 when there is none yet. Within [GapDetector.Process] it
+// leads up to the event before the one that is being handled.
+func (d *GapDetector) LastSeq() int64 { return d.last.Load() }
 
 // Process hands on what is missing before a webhook and then the webhook itself, oldest first and each once.
 // It remembers each as soon as handle returned nil for it; at an error it stops there, and the same webhook,
-// sent again, goes on from it. One webhook is processed at a time.
+// sent again, goes on from it. One webhook is processed at a time: handle may ask for [GapDetector.LastSeq],
+// but not have the same detector process another.
 func (d *GapDetector) Process(ctx context.Context, event WebhookEvent, handle func(ctx context.Context, event WebhookEvent) error) error {
 	if event.Meta().Seq == 0 {
 		return handle(ctx, event)
 	}
-	d.mutex.Lock()
-	defer d.mutex.Unlock()
+	d.turn.Lock()
+	defer d.turn.Unlock()
 	observed, err := d.look(ctx, event.Meta())
 	if err != nil || observed.Duplicate {
 		return err
@@ -63,12 +66,12 @@ func (d *GapDetector) Process(ctx context.Context, event WebhookEvent, handle fu
 		if err := handle(ctx, typed); err != nil {
 			return err
 		}
-		d.last = missed.Seq
+		d.last.Store(missed.Seq)
 	}
 	if err := handle(ctx, event); err != nil {
 		return err
 	}
-	d.last = event.Meta().Seq
+	d.last.Store(event.Meta().Seq)
 	return nil
 }
 
@@ -76,29 +79,29 @@ func (d *GapDetector) Process(ctx context.Context, event WebhookEvent, handle fu
 // counts all of that as seen; [GapDetector.Process] waits until it was handled. On an error nothing is
 // remembered: observe the same webhook again.
 func (d *GapDetector) Observe(ctx context.Context, event WebhookEvent) (*Observation, error) {
-	// Held while reading, so that two webhooks at once do not both find the same gap.
-	d.mutex.Lock()
-	defer d.mutex.Unlock()
+	d.turn.Lock()
+	defer d.turn.Unlock()
 	observed, err := d.look(ctx, event.Meta())
 	if err != nil {
 		return nil, err
 	}
-	d.last = max(d.last, event.Meta().Seq)
+	d.last.Store(max(d.last.Load(), event.Meta().Seq))
 	return observed, nil
 }
 
 // look finds out what a webhook means for the one number, and leaves it as it is.
 func (d *GapDetector) look(ctx context.Context, meta *WebhookMeta) (*Observation, error) {
+	last := d.last.Load()
 	switch {
 	case meta.Seq == 0:
 		// A test event is in no order.
 		return &Observation{}, nil
-	case meta.Seq <= d.last:
+	case meta.Seq <= last:
 		return &Observation{Duplicate: true}, nil
-	case d.last == 0 || meta.PrevSeq <= d.last:
+	case last == 0 || meta.PrevSeq <= last:
 		return &Observation{}, nil
 	}
-	missing, err := d.between(ctx, d.last, meta.Seq)
+	missing, err := d.between(ctx, last, meta.Seq)
 	if err != nil {
 		return nil, err
 	}

@@ -9,13 +9,14 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 )
 
 func numbered(seq, previous int64) WebhookEvent {
 	return &UnknownWebhook{WebhookMeta: WebhookMeta{Seq: seq, PrevSeq: previous}}
 }
 
-const missedEvents = `{"data":[{"id":"evt_6","seq":6,"type":"payment.released","data":{}},{"id":"evt_7","seq":7,"type":"project.created"},` +
+const missedEvents = `{"object":"list","data":[{"id":"evt_6","seq":6,"type":"payment.released","data":{}},{"id":"evt_7","seq":7,"type":"project.created"},` +
 	`{"id":"evt_8","seq":8,"type":"payment.released","data":{}},{"id":"evt_9","seq":9,"type":"payment.released"}],"has_more":true,"next_cursor":"9"}`
 
 func TestAGapIsFilledOnceAndOnlyWithTheKindsThatAreSent(t *testing.T) {
@@ -80,8 +81,37 @@ func TestWebhooksThatComeTogetherFindAGapOnce(t *testing.T) {
 	}
 }
 
+func TestTheHandlerMayAskForThePlace(t *testing.T) {
+	detector := NewGapDetector(record(t, status(200, missedEvents)).Client, 5, EventTypePaymentReleased)
+	var places []int64
+	done := make(chan error, 1)
+	go func() {
+		done <- detector.Process(context.Background(), numbered(9, 8), func(context.Context, WebhookEvent) error {
+			places = append(places, detector.LastSeq())
+			return nil
+		})
+	}()
+	select {
+	case err := <-done:
+		if err != nil || !slices.Equal(places, []int64{5, 6, 8}) || detector.LastSeq() != 9 {
+			t.Error(err, places)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("the handler waits for itself")
+	}
+}
+
+func TestZeroIsNoPlaceSoTheFirstWebhookHasNoGap(t *testing.T) {
+	seen := record(t)
+	detector := NewGapDetector(seen.Client, 0)
+	observed, err := detector.Observe(context.Background(), numbered(9, 8))
+	if err != nil || observed.Duplicate || len(observed.Missing) > 0 || detector.LastSeq() != 9 || len(seen.requests) > 0 {
+		t.Errorf("%+v %v", observed, err)
+	}
+}
+
 func TestProcessingHandsOnEachEventOnceInOrderAndGoesOnWhereItStopped(t *testing.T) {
-	seen := record(t, status(200, missedEvents), status(200, `{"data":[{"id":"evt_8","seq":8,"type":"payment.released","data":{}},`+
+	seen := record(t, status(200, missedEvents), status(200, `{"object":"list","data":[{"id":"evt_8","seq":8,"type":"payment.released","data":{}},`+
 		`{"id":"evt_9","seq":9,"type":"payment.released","data":{}}],"has_more":false,"next_cursor":null}`))
 	detector := NewGapDetector(seen.Client, 5, EventTypePaymentReleased)
 	var handled []int64

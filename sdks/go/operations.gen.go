@@ -95,7 +95,7 @@ func (s *ProjectService) Create(ctx context.Context, params *ProjectCreateParams
 //
 // GET /v1/projects/{id}
 func (s *ProjectService) Retrieve(ctx context.Context, id string, options ...RequestOption) (*Project, error) {
-	return fetch[Project](ctx, s.core, &call{method: "GET", path: "/v1/projects/" + url.PathEscape(id), emptyID: id == ""}, options)
+	return fetch[Project](ctx, s.core, &call{method: "GET", path: "/v1/projects/" + url.PathEscape(id), refusedID: checkID(id)}, options)
 }
 
 // Update: edit, archive or take back a project.
@@ -107,7 +107,7 @@ func (s *ProjectService) Retrieve(ctx context.Context, id string, options ...Req
 //
 // PATCH /v1/projects/{id}
 func (s *ProjectService) Update(ctx context.Context, id string, params *ProjectUpdateParams, options ...RequestOption) (*Project, error) {
-	return fetch[Project](ctx, s.core, &call{method: "PATCH", path: "/v1/projects/" + url.PathEscape(id), emptyID: id == "", body: bodyOf(params, true), keyed: true}, options)
+	return fetch[Project](ctx, s.core, &call{method: "PATCH", path: "/v1/projects/" + url.PathEscape(id), refusedID: checkID(id), body: bodyOf(params, true), keyed: true}, options)
 }
 
 // ProjectListMilestonesParams: which of them, and how many at a time. Nil is all of them.
@@ -152,7 +152,7 @@ func (params *ProjectListMilestonesParams) query() url.Values {
 //
 // GET /v1/projects/{id}/milestones
 func (s *ProjectService) ListMilestones(ctx context.Context, id string, params *ProjectListMilestonesParams, options ...RequestOption) iter.Seq2[*Milestone, error] {
-	return paginate[Milestone, MilestoneList](ctx, s.core, &call{method: "GET", path: "/v1/projects/" + url.PathEscape(id) + "/milestones", emptyID: id == "", query: params.query()}, "starting_after", options)
+	return paginate[Milestone, MilestoneList](ctx, s.core, &call{method: "GET", path: "/v1/projects/" + url.PathEscape(id) + "/milestones", refusedID: checkID(id), query: params.query()}, "starting_after", options)
 }
 
 // ListMilestonesPage: list the milestones of a project, a single page.
@@ -163,7 +163,7 @@ func (s *ProjectService) ListMilestones(ctx context.Context, id string, params *
 //
 // GET /v1/projects/{id}/milestones
 func (s *ProjectService) ListMilestonesPage(ctx context.Context, id string, params *ProjectListMilestonesParams, options ...RequestOption) (*MilestoneList, error) {
-	return fetch[MilestoneList](ctx, s.core, &call{method: "GET", path: "/v1/projects/" + url.PathEscape(id) + "/milestones", emptyID: id == "", query: params.query()}, options)
+	return fetch[MilestoneList](ctx, s.core, &call{method: "GET", path: "/v1/projects/" + url.PathEscape(id) + "/milestones", refusedID: checkID(id), query: params.query()}, options)
 }
 
 // CreateMilestone: add a milestone to a project.
@@ -174,7 +174,7 @@ func (s *ProjectService) ListMilestonesPage(ctx context.Context, id string, para
 //
 // POST /v1/projects/{id}/milestones
 func (s *ProjectService) CreateMilestone(ctx context.Context, id string, params *MilestoneCreateParams, options ...RequestOption) (*Milestone, error) {
-	return fetch[Milestone](ctx, s.core, &call{method: "POST", path: "/v1/projects/" + url.PathEscape(id) + "/milestones", emptyID: id == "", body: bodyOf(params, true), keyed: true}, options)
+	return fetch[Milestone](ctx, s.core, &call{method: "POST", path: "/v1/projects/" + url.PathEscape(id) + "/milestones", refusedID: checkID(id), body: bodyOf(params, true), keyed: true}, options)
 }
 
 // ProjectListPaymentsParams: which of them, and how many at a time. Nil is all of them.
@@ -219,7 +219,7 @@ func (params *ProjectListPaymentsParams) query() url.Values {
 //
 // GET /v1/projects/{id}/payments
 func (s *ProjectService) ListPayments(ctx context.Context, id string, params *ProjectListPaymentsParams, options ...RequestOption) iter.Seq2[*Payment, error] {
-	return paginate[Payment, PaymentList](ctx, s.core, &call{method: "GET", path: "/v1/projects/" + url.PathEscape(id) + "/payments", emptyID: id == "", query: params.query()}, "starting_after", options)
+	return paginate[Payment, PaymentList](ctx, s.core, &call{method: "GET", path: "/v1/projects/" + url.PathEscape(id) + "/payments", refusedID: checkID(id), query: params.query()}, "starting_after", options)
 }
 
 // ListPaymentsPage: list the payments of a project, a single page.
@@ -230,7 +230,7 @@ func (s *ProjectService) ListPayments(ctx context.Context, id string, params *Pr
 //
 // GET /v1/projects/{id}/payments
 func (s *ProjectService) ListPaymentsPage(ctx context.Context, id string, params *ProjectListPaymentsParams, options ...RequestOption) (*PaymentList, error) {
-	return fetch[PaymentList](ctx, s.core, &call{method: "GET", path: "/v1/projects/" + url.PathEscape(id) + "/payments", emptyID: id == "", query: params.query()}, options)
+	return fetch[PaymentList](ctx, s.core, &call{method: "GET", path: "/v1/projects/" + url.PathEscape(id) + "/payments", refusedID: checkID(id), query: params.query()}, options)
 }
 
 // MilestoneService calls what is under /v1/milestones; it is a field of [Client].
@@ -242,7 +242,7 @@ type MilestoneService struct{ core *core }
 //
 // GET /v1/milestones/{id}
 func (s *MilestoneService) Retrieve(ctx context.Context, id string, options ...RequestOption) (*Milestone, error) {
-	return fetch[Milestone](ctx, s.core, &call{method: "GET", path: "/v1/milestones/" + url.PathEscape(id), emptyID: id == ""}, options)
+	return fetch[Milestone](ctx, s.core, &call{method: "GET", path: "/v1/milestones/" + url.PathEscape(id), refusedID: checkID(id)}, options)
 }
 
 // Update: edit or move a milestone.
@@ -256,7 +256,7 @@ func (s *MilestoneService) Retrieve(ctx context.Context, id string, options ...R
 //
 // PATCH /v1/milestones/{id}
 func (s *MilestoneService) Update(ctx context.Context, id string, params *MilestoneUpdateParams, options ...RequestOption) (*Milestone, error) {
-	return fetch[Milestone](ctx, s.core, &call{method: "PATCH", path: "/v1/milestones/" + url.PathEscape(id), emptyID: id == "", body: bodyOf(params, true), keyed: true}, options)
+	return fetch[Milestone](ctx, s.core, &call{method: "PATCH", path: "/v1/milestones/" + url.PathEscape(id), refusedID: checkID(id), body: bodyOf(params, true), keyed: true}, options)
 }
 
 // PaymentService calls what is under /v1/payments; it is a field of [Client].
@@ -335,7 +335,7 @@ func (s *PaymentService) ListPage(ctx context.Context, params *PaymentListParams
 //
 // GET /v1/payments/{id}
 func (s *PaymentService) Retrieve(ctx context.Context, id string, options ...RequestOption) (*Payment, error) {
-	return fetch[Payment](ctx, s.core, &call{method: "GET", path: "/v1/payments/" + url.PathEscape(id), emptyID: id == ""}, options)
+	return fetch[Payment](ctx, s.core, &call{method: "GET", path: "/v1/payments/" + url.PathEscape(id), refusedID: checkID(id)}, options)
 }
 
 // Release: release a pending payment.
@@ -347,7 +347,7 @@ func (s *PaymentService) Retrieve(ctx context.Context, id string, options ...Req
 //
 // POST /v1/payments/{id}/release
 func (s *PaymentService) Release(ctx context.Context, id string, params *PaymentReleaseParams, options ...RequestOption) (*Payment, error) {
-	return fetch[Payment](ctx, s.core, &call{method: "POST", path: "/v1/payments/" + url.PathEscape(id) + "/release", emptyID: id == "", body: bodyOf(params, false), keyed: true}, options)
+	return fetch[Payment](ctx, s.core, &call{method: "POST", path: "/v1/payments/" + url.PathEscape(id) + "/release", refusedID: checkID(id), body: bodyOf(params, false), keyed: true}, options)
 }
 
 // InvoiceService calls what is under /v1/invoices; it is a field of [Client].
@@ -427,7 +427,7 @@ func (s *InvoiceService) ListPage(ctx context.Context, params *InvoiceListParams
 //
 // GET /v1/invoices/{id}
 func (s *InvoiceService) Retrieve(ctx context.Context, id string, options ...RequestOption) (*Invoice, error) {
-	return fetch[Invoice](ctx, s.core, &call{method: "GET", path: "/v1/invoices/" + url.PathEscape(id), emptyID: id == ""}, options)
+	return fetch[Invoice](ctx, s.core, &call{method: "GET", path: "/v1/invoices/" + url.PathEscape(id), refusedID: checkID(id)}, options)
 }
 
 // EventService calls what is under /v1/events; it is a field of [Client].
@@ -487,7 +487,7 @@ func (s *EventService) ListPage(ctx context.Context, params *EventListParams, op
 //
 // GET /v1/events/{id}
 func (s *EventService) Retrieve(ctx context.Context, id string, options ...RequestOption) (*Event, error) {
-	return fetch[Event](ctx, s.core, &call{method: "GET", path: "/v1/events/" + url.PathEscape(id), emptyID: id == ""}, options)
+	return fetch[Event](ctx, s.core, &call{method: "GET", path: "/v1/events/" + url.PathEscape(id), refusedID: checkID(id)}, options)
 }
 
 // WebhookEndpointService calls what is under /v1/webhook_endpoints; it is a field of [Client].
@@ -564,7 +564,7 @@ func (s *WebhookEndpointService) Create(ctx context.Context, params *WebhookEndp
 //
 // GET /v1/webhook_endpoints/{id}
 func (s *WebhookEndpointService) Retrieve(ctx context.Context, id string, options ...RequestOption) (*WebhookEndpoint, error) {
-	return fetch[WebhookEndpoint](ctx, s.core, &call{method: "GET", path: "/v1/webhook_endpoints/" + url.PathEscape(id), emptyID: id == ""}, options)
+	return fetch[WebhookEndpoint](ctx, s.core, &call{method: "GET", path: "/v1/webhook_endpoints/" + url.PathEscape(id), refusedID: checkID(id)}, options)
 }
 
 // Update: edit, enable or disable a webhook endpoint.
@@ -575,7 +575,7 @@ func (s *WebhookEndpointService) Retrieve(ctx context.Context, id string, option
 //
 // PATCH /v1/webhook_endpoints/{id}
 func (s *WebhookEndpointService) Update(ctx context.Context, id string, params *WebhookEndpointUpdateParams, options ...RequestOption) (*WebhookEndpoint, error) {
-	return fetch[WebhookEndpoint](ctx, s.core, &call{method: "PATCH", path: "/v1/webhook_endpoints/" + url.PathEscape(id), emptyID: id == "", body: bodyOf(params, true), keyed: true}, options)
+	return fetch[WebhookEndpoint](ctx, s.core, &call{method: "PATCH", path: "/v1/webhook_endpoints/" + url.PathEscape(id), refusedID: checkID(id), body: bodyOf(params, true), keyed: true}, options)
 }
 
 // Delete: delete a webhook endpoint.
@@ -586,7 +586,7 @@ func (s *WebhookEndpointService) Update(ctx context.Context, id string, params *
 //
 // DELETE /v1/webhook_endpoints/{id}
 func (s *WebhookEndpointService) Delete(ctx context.Context, id string, options ...RequestOption) error {
-	return send(ctx, s.core, &call{method: "DELETE", path: "/v1/webhook_endpoints/" + url.PathEscape(id), emptyID: id == ""}, options)
+	return send(ctx, s.core, &call{method: "DELETE", path: "/v1/webhook_endpoints/" + url.PathEscape(id), refusedID: checkID(id)}, options)
 }
 
 // WebhookEndpointListDeliveriesParams: which of them, and how many at a time. Nil is all of them.
@@ -642,7 +642,7 @@ func (params *WebhookEndpointListDeliveriesParams) query() url.Values {
 //
 // GET /v1/webhook_endpoints/{id}/deliveries
 func (s *WebhookEndpointService) ListDeliveries(ctx context.Context, id string, params *WebhookEndpointListDeliveriesParams, options ...RequestOption) iter.Seq2[*Delivery, error] {
-	return paginate[Delivery, DeliveryList](ctx, s.core, &call{method: "GET", path: "/v1/webhook_endpoints/" + url.PathEscape(id) + "/deliveries", emptyID: id == "", query: params.query()}, "starting_after", options)
+	return paginate[Delivery, DeliveryList](ctx, s.core, &call{method: "GET", path: "/v1/webhook_endpoints/" + url.PathEscape(id) + "/deliveries", refusedID: checkID(id), query: params.query()}, "starting_after", options)
 }
 
 // ListDeliveriesPage: list the deliveries to a webhook endpoint, a single page.
@@ -655,7 +655,7 @@ func (s *WebhookEndpointService) ListDeliveries(ctx context.Context, id string, 
 //
 // GET /v1/webhook_endpoints/{id}/deliveries
 func (s *WebhookEndpointService) ListDeliveriesPage(ctx context.Context, id string, params *WebhookEndpointListDeliveriesParams, options ...RequestOption) (*DeliveryList, error) {
-	return fetch[DeliveryList](ctx, s.core, &call{method: "GET", path: "/v1/webhook_endpoints/" + url.PathEscape(id) + "/deliveries", emptyID: id == "", query: params.query()}, options)
+	return fetch[DeliveryList](ctx, s.core, &call{method: "GET", path: "/v1/webhook_endpoints/" + url.PathEscape(id) + "/deliveries", refusedID: checkID(id), query: params.query()}, options)
 }
 
 // RotateSecret: give a webhook endpoint a new secret.
@@ -667,7 +667,7 @@ func (s *WebhookEndpointService) ListDeliveriesPage(ctx context.Context, id stri
 //
 // POST /v1/webhook_endpoints/{id}/rotate_secret
 func (s *WebhookEndpointService) RotateSecret(ctx context.Context, id string, params *WebhookSecretRotateParams, options ...RequestOption) (*WebhookEndpointWithSecret, error) {
-	return fetch[WebhookEndpointWithSecret](ctx, s.core, &call{method: "POST", path: "/v1/webhook_endpoints/" + url.PathEscape(id) + "/rotate_secret", emptyID: id == "", body: bodyOf(params, false), keyed: true}, options)
+	return fetch[WebhookEndpointWithSecret](ctx, s.core, &call{method: "POST", path: "/v1/webhook_endpoints/" + url.PathEscape(id) + "/rotate_secret", refusedID: checkID(id), body: bodyOf(params, false), keyed: true}, options)
 }
 
 // Test: send a sample to a webhook endpoint.
@@ -681,7 +681,7 @@ func (s *WebhookEndpointService) RotateSecret(ctx context.Context, id string, pa
 //
 // POST /v1/webhook_endpoints/{id}/test
 func (s *WebhookEndpointService) Test(ctx context.Context, id string, params *WebhookTestCreateParams, options ...RequestOption) (*WebhookTest, error) {
-	return fetch[WebhookTest](ctx, s.core, &call{method: "POST", path: "/v1/webhook_endpoints/" + url.PathEscape(id) + "/test", emptyID: id == "", body: bodyOf(params, false), keyed: true}, options)
+	return fetch[WebhookTest](ctx, s.core, &call{method: "POST", path: "/v1/webhook_endpoints/" + url.PathEscape(id) + "/test", refusedID: checkID(id), body: bodyOf(params, false), keyed: true}, options)
 }
 
 // Diagnose: find out why a webhook endpoint does not work.
@@ -696,7 +696,7 @@ func (s *WebhookEndpointService) Test(ctx context.Context, id string, params *We
 //
 // POST /v1/webhook_endpoints/{id}/diagnose
 func (s *WebhookEndpointService) Diagnose(ctx context.Context, id string, params *WebhookDiagnoseParams, options ...RequestOption) (*WebhookDiagnosis, error) {
-	return fetch[WebhookDiagnosis](ctx, s.core, &call{method: "POST", path: "/v1/webhook_endpoints/" + url.PathEscape(id) + "/diagnose", emptyID: id == "", body: bodyOf(params, false), keyed: true}, options)
+	return fetch[WebhookDiagnosis](ctx, s.core, &call{method: "POST", path: "/v1/webhook_endpoints/" + url.PathEscape(id) + "/diagnose", refusedID: checkID(id), body: bodyOf(params, false), keyed: true}, options)
 }
 
 // DeliveryService calls what is under /v1/deliveries; it is a field of [Client].
@@ -708,7 +708,7 @@ type DeliveryService struct{ core *core }
 //
 // GET /v1/deliveries/{id}
 func (s *DeliveryService) Retrieve(ctx context.Context, id string, options ...RequestOption) (*Delivery, error) {
-	return fetch[Delivery](ctx, s.core, &call{method: "GET", path: "/v1/deliveries/" + url.PathEscape(id), emptyID: id == ""}, options)
+	return fetch[Delivery](ctx, s.core, &call{method: "GET", path: "/v1/deliveries/" + url.PathEscape(id), refusedID: checkID(id)}, options)
 }
 
 // DeliveryListAttemptsParams: which of them, and how many at a time. Nil is all of them.
@@ -739,7 +739,7 @@ func (params *DeliveryListAttemptsParams) query() url.Values {
 //
 // GET /v1/deliveries/{id}/attempts
 func (s *DeliveryService) ListAttempts(ctx context.Context, id string, params *DeliveryListAttemptsParams, options ...RequestOption) iter.Seq2[*DeliveryAttempt, error] {
-	return paginate[DeliveryAttempt, DeliveryAttemptList](ctx, s.core, &call{method: "GET", path: "/v1/deliveries/" + url.PathEscape(id) + "/attempts", emptyID: id == "", query: params.query()}, "starting_after", options)
+	return paginate[DeliveryAttempt, DeliveryAttemptList](ctx, s.core, &call{method: "GET", path: "/v1/deliveries/" + url.PathEscape(id) + "/attempts", refusedID: checkID(id), query: params.query()}, "starting_after", options)
 }
 
 // ListAttemptsPage: list the attempts of a delivery, a single page.
@@ -751,7 +751,7 @@ func (s *DeliveryService) ListAttempts(ctx context.Context, id string, params *D
 //
 // GET /v1/deliveries/{id}/attempts
 func (s *DeliveryService) ListAttemptsPage(ctx context.Context, id string, params *DeliveryListAttemptsParams, options ...RequestOption) (*DeliveryAttemptList, error) {
-	return fetch[DeliveryAttemptList](ctx, s.core, &call{method: "GET", path: "/v1/deliveries/" + url.PathEscape(id) + "/attempts", emptyID: id == "", query: params.query()}, options)
+	return fetch[DeliveryAttemptList](ctx, s.core, &call{method: "GET", path: "/v1/deliveries/" + url.PathEscape(id) + "/attempts", refusedID: checkID(id), query: params.query()}, options)
 }
 
 // DeliveryListParams: which of them, and how many at a time. Nil is all of them.
@@ -836,7 +836,7 @@ func (s *DeliveryService) ListPage(ctx context.Context, params *DeliveryListPara
 //
 // POST /v1/deliveries/{id}/replay
 func (s *DeliveryService) Replay(ctx context.Context, id string, params *WebhookRequestParams, options ...RequestOption) (*Delivery, error) {
-	return fetch[Delivery](ctx, s.core, &call{method: "POST", path: "/v1/deliveries/" + url.PathEscape(id) + "/replay", emptyID: id == "", body: bodyOf(params, false), keyed: true}, options)
+	return fetch[Delivery](ctx, s.core, &call{method: "POST", path: "/v1/deliveries/" + url.PathEscape(id) + "/replay", refusedID: checkID(id), body: bodyOf(params, false), keyed: true}, options)
 }
 
 // Cancel: cancel a delivery.
@@ -848,7 +848,7 @@ func (s *DeliveryService) Replay(ctx context.Context, id string, params *Webhook
 //
 // POST /v1/deliveries/{id}/cancel
 func (s *DeliveryService) Cancel(ctx context.Context, id string, params *WebhookRequestParams, options ...RequestOption) (*Delivery, error) {
-	return fetch[Delivery](ctx, s.core, &call{method: "POST", path: "/v1/deliveries/" + url.PathEscape(id) + "/cancel", emptyID: id == "", body: bodyOf(params, false), keyed: true}, options)
+	return fetch[Delivery](ctx, s.core, &call{method: "POST", path: "/v1/deliveries/" + url.PathEscape(id) + "/cancel", refusedID: checkID(id), body: bodyOf(params, false), keyed: true}, options)
 }
 
 // WebhookRepairService calls what is under /v1/webhook_repairs; it is a field of [Client].
@@ -929,7 +929,7 @@ func (s *WebhookRepairService) Create(ctx context.Context, params *WebhookRepair
 //
 // GET /v1/webhook_repairs/{id}
 func (s *WebhookRepairService) Retrieve(ctx context.Context, id string, options ...RequestOption) (*WebhookRepair, error) {
-	return fetch[WebhookRepair](ctx, s.core, &call{method: "GET", path: "/v1/webhook_repairs/" + url.PathEscape(id), emptyID: id == ""}, options)
+	return fetch[WebhookRepair](ctx, s.core, &call{method: "GET", path: "/v1/webhook_repairs/" + url.PathEscape(id), refusedID: checkID(id)}, options)
 }
 
 // Stop: stop a repair.
@@ -940,7 +940,7 @@ func (s *WebhookRepairService) Retrieve(ctx context.Context, id string, options 
 //
 // POST /v1/webhook_repairs/{id}/stop
 func (s *WebhookRepairService) Stop(ctx context.Context, id string, params *WebhookRequestParams, options ...RequestOption) (*WebhookRepair, error) {
-	return fetch[WebhookRepair](ctx, s.core, &call{method: "POST", path: "/v1/webhook_repairs/" + url.PathEscape(id) + "/stop", emptyID: id == "", body: bodyOf(params, false), keyed: true}, options)
+	return fetch[WebhookRepair](ctx, s.core, &call{method: "POST", path: "/v1/webhook_repairs/" + url.PathEscape(id) + "/stop", refusedID: checkID(id), body: bodyOf(params, false), keyed: true}, options)
 }
 
 // APIKeyService calls what is under /v1/api_keys; it is a field of [Client].
@@ -1017,7 +1017,7 @@ func (s *APIKeyService) Create(ctx context.Context, params *APIKeyCreateParams, 
 //
 // GET /v1/api_keys/{id}
 func (s *APIKeyService) Retrieve(ctx context.Context, id string, options ...RequestOption) (*APIKey, error) {
-	return fetch[APIKey](ctx, s.core, &call{method: "GET", path: "/v1/api_keys/" + url.PathEscape(id), emptyID: id == ""}, options)
+	return fetch[APIKey](ctx, s.core, &call{method: "GET", path: "/v1/api_keys/" + url.PathEscape(id), refusedID: checkID(id)}, options)
 }
 
 // Revoke: revoke an API key.
@@ -1029,7 +1029,7 @@ func (s *APIKeyService) Retrieve(ctx context.Context, id string, options ...Requ
 //
 // DELETE /v1/api_keys/{id}
 func (s *APIKeyService) Revoke(ctx context.Context, id string, options ...RequestOption) (*APIKey, error) {
-	return fetch[APIKey](ctx, s.core, &call{method: "DELETE", path: "/v1/api_keys/" + url.PathEscape(id), emptyID: id == ""}, options)
+	return fetch[APIKey](ctx, s.core, &call{method: "DELETE", path: "/v1/api_keys/" + url.PathEscape(id), refusedID: checkID(id)}, options)
 }
 
 // Rotate: replace an API key.
@@ -1040,7 +1040,7 @@ func (s *APIKeyService) Revoke(ctx context.Context, id string, options ...Reques
 //
 // POST /v1/api_keys/{id}/rotate
 func (s *APIKeyService) Rotate(ctx context.Context, id string, params *APIKeyRotateParams, options ...RequestOption) (*APIKeyWithSecret, error) {
-	return fetch[APIKeyWithSecret](ctx, s.core, &call{method: "POST", path: "/v1/api_keys/" + url.PathEscape(id) + "/rotate", emptyID: id == "", body: bodyOf(params, false), keyed: true}, options)
+	return fetch[APIKeyWithSecret](ctx, s.core, &call{method: "POST", path: "/v1/api_keys/" + url.PathEscape(id) + "/rotate", refusedID: checkID(id), body: bodyOf(params, false), keyed: true}, options)
 }
 
 func (p *APIKeyList) page() page[APIKey] {
@@ -1121,4 +1121,96 @@ func (p *WebhookRepairList) page() page[WebhookRepair] {
 
 func (p *WebhookRepairList) idOf(item *WebhookRepair) string {
 	return item.ID
+}
+
+func (a *APIKey) check() error {
+	return checkResource(a.Object, "api_key", a.ID)
+}
+
+func (a *APIKeyList) check() error {
+	return checkList(a.Object, a.Data)
+}
+
+func (a *APIKeyWithSecret) check() error {
+	return checkResource(a.Object, "api_key", a.ID)
+}
+
+func (a *Delivery) check() error {
+	return checkResource(a.Object, "delivery", a.ID)
+}
+
+func (a *DeliveryAttemptList) check() error {
+	return checkList(a.Object, a.Data)
+}
+
+func (a *DeliveryList) check() error {
+	return checkList(a.Object, a.Data)
+}
+
+func (a *Event) check() error {
+	return checkResource(a.Object, "event", a.ID)
+}
+
+func (a *EventList) check() error {
+	return checkList(a.Object, a.Data)
+}
+
+func (a *Invoice) check() error {
+	return checkResource(a.Object, "invoice", a.ID)
+}
+
+func (a *InvoiceList) check() error {
+	return checkList(a.Object, a.Data)
+}
+
+func (a *Milestone) check() error {
+	return checkResource(a.Object, "milestone", a.ID)
+}
+
+func (a *MilestoneList) check() error {
+	return checkList(a.Object, a.Data)
+}
+
+func (a *Payment) check() error {
+	return checkResource(a.Object, "payment", a.ID)
+}
+
+func (a *PaymentList) check() error {
+	return checkList(a.Object, a.Data)
+}
+
+func (a *Project) check() error {
+	return checkResource(a.Object, "project", a.ID)
+}
+
+func (a *ProjectList) check() error {
+	return checkList(a.Object, a.Data)
+}
+
+func (a *WebhookDiagnosis) check() error {
+	return checkResource(a.Object, "webhook_diagnosis")
+}
+
+func (a *WebhookEndpoint) check() error {
+	return checkResource(a.Object, "webhook_endpoint", a.ID)
+}
+
+func (a *WebhookEndpointList) check() error {
+	return checkList(a.Object, a.Data)
+}
+
+func (a *WebhookEndpointWithSecret) check() error {
+	return checkResource(a.Object, "webhook_endpoint", a.ID)
+}
+
+func (a *WebhookRepair) check() error {
+	return checkResource(a.Object, "webhook_repair", a.ID)
+}
+
+func (a *WebhookRepairList) check() error {
+	return checkList(a.Object, a.Data)
+}
+
+func (a *WebhookTest) check() error {
+	return checkResource(a.Object, "webhook_test")
 }

@@ -4,9 +4,9 @@
 package tranche
 
 import (
+	"fmt"
 	"log/slog"
 	"net/http"
-	"strconv"
 	"time"
 )
 
@@ -66,14 +66,15 @@ func WithBaseURL(baseURL string) ClientOption {
 }
 
 // WithHTTPClient makes the client send through yours: your transport, proxy, certificates or tracing.
-// Its own Timeout, where it has one, bounds each attempt besides [WithTimeout], in the same way.
+// Its own Timeout, where it has one, bounds each attempt besides [WithTimeout], in the same way. Redirects
+// are not followed unless its own CheckRedirect says so: the API has none, and the key is meant for one address.
 func WithHTTPClient(httpClient *http.Client) ClientOption {
 	return clientOption(func(c *clientConfig) { c.httpClient = httpClient })
 }
 
 // WithTransport makes the client send through your [http.RoundTripper].
 func WithTransport(transport http.RoundTripper) ClientOption {
-	return WithHTTPClient(&http.Client{Transport: transport, CheckRedirect: followNothing})
+	return WithHTTPClient(&http.Client{Transport: transport})
 }
 
 // WithLogger has each attempt told to your logger, at debug level: method, path, status, duration and
@@ -119,13 +120,14 @@ func WithIdempotencyKey(key string) RequestOption {
 }
 
 // WithIfMatch makes a change happen only while the resource still has this version; otherwise the error
-// is [ErrPreconditionFailed].
-func WithIfMatch(version int64) RequestOption {
+// is [ErrPreconditionFailed]. A string is an ETag as it was received, quotes included.
+func WithIfMatch[V int | int64 | string](version V) RequestOption {
 	return withCallHeader("If-Match", etagOf(version))
 }
 
-// WithIfNoneMatch makes a read answer with [ErrNotModified] while the resource still has this version.
-func WithIfNoneMatch(version int64) RequestOption {
+// WithIfNoneMatch makes a read answer with [ErrNotModified] while the resource still has this version. A
+// string is an ETag as it was received, quotes included.
+func WithIfNoneMatch[V int | int64 | string](version V) RequestOption {
 	return withCallHeader("If-None-Match", etagOf(version))
 }
 
@@ -140,4 +142,9 @@ func withCallHeader(name, value string) RequestOption {
 	return requestOption(option.applyToRequest)
 }
 
-func etagOf(version int64) string { return `"` + strconv.FormatInt(version, 10) + `"` }
+func etagOf(version any) string {
+	if etag, ok := version.(string); ok {
+		return etag
+	}
+	return fmt.Sprintf(`"%d"`, version)
+}

@@ -5,10 +5,11 @@ package tranche
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"iter"
 	"maps"
 	"net/url"
+	"slices"
 )
 
 // page is one page of any list.
@@ -20,7 +21,7 @@ type page[T any] struct {
 
 // pageOf is implemented by every list.
 type pageOf[T, P any] interface {
-	*P
+	answerOf[P]
 	page() page[T]
 	idOf(item *T) string
 }
@@ -36,8 +37,16 @@ func paginate[T, P any, L pageOf[T, P]](ctx context.Context, c *core, first *cal
 			turn.query = url.Values{}
 		}
 		backwards := turn.query.Has("ending_before")
+		// The caller may want to see the response, too.
+		var response *Response
+		options := append(slices.Clip(options), requestOption(func(r *requestConfig) {
+			if r.response == nil {
+				r.response = &Response{}
+			}
+			response = r.response
+		}))
 		for {
-			list, err := fetch[P](ctx, c, &turn, options)
+			list, err := fetch[P, L](ctx, c, &turn, options)
 			if err != nil {
 				yield(nil, err)
 				return
@@ -51,17 +60,22 @@ func paginate[T, P any, L pageOf[T, P]](ctx context.Context, c *core, first *cal
 					return
 				}
 			}
-			if !current.hasMore || len(current.items) == 0 {
+			if !current.hasMore {
 				return
 			}
+			// A page may be empty and still lead on.
 			name, next := cursor, ""
-			if backwards {
-				name, next = "ending_before", L(list).idOf(current.items[0])
-			} else if current.nextCursor != nil {
+			switch {
+			case !backwards && current.nextCursor != nil:
 				next = *current.nextCursor
+			case backwards && len(current.items) > 0:
+				next = L(list).idOf(current.items[0])
+			}
+			if backwards {
+				name = "ending_before"
 			}
 			if next == "" || next == turn.query.Get(name) {
-				yield(nil, fmt.Errorf("tranche: %s says that there is more but not where", turn.path))
+				yield(nil, unexpected(response, errors.New("it says that there is more but not where")))
 				return
 			}
 			turn.query.Set(name, next)

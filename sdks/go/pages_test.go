@@ -115,7 +115,7 @@ func TestBackwardsGoesTowardsTheNewest(t *testing.T) {
 
 func TestAnErrorEndsTheLoop(t *testing.T) {
 	seen := record(t,
-		status(200, `{"data":[{"id":"prj_1"}],"has_more":true,"next_cursor":"prj_1"}`),
+		status(200, `{"object":"list","data":[{"id":"prj_1"}],"has_more":true,"next_cursor":"prj_1"}`),
 		broken(io.EOF), broken(io.EOF), broken(io.EOF))
 	turns, failures := 0, 0
 	for project, err := range seen.Projects.List(context.Background(), nil) {
@@ -134,21 +134,51 @@ func TestAnErrorEndsTheLoop(t *testing.T) {
 }
 
 func TestAListThatLeadsNowhereIsAnErrorNotAnEndlessLoop(t *testing.T) {
-	same := status(200, `{"data":[{"id":"prj_1"}],"has_more":true,"next_cursor":"prj_1"}`)
-	seen := record(t, same, same)
-	var last error
-	for _, err := range seen.Projects.List(context.Background(), nil) {
-		last = err
+	same := status(200, `{"object":"list","data":[{"id":"prj_1"}],"has_more":true,"next_cursor":"prj_1"}`)
+	nowhere := status(200, `{"object":"list","data":[{"id":"prj_1"}],"has_more":true,"next_cursor":null}`)
+	empty := status(200, `{"object":"list","data":[],"has_more":true,"next_cursor":null}`)
+	for name, answers := range map[string][]func() (*http.Response, error){"the same place": {same, same}, "no place": {same, nowhere}, "nothing and no place": {same, empty}} {
+		seen := record(t, answers...)
+		var last error
+		for _, err := range seen.Projects.List(context.Background(), nil) {
+			last = err
+		}
+		var problem *UnexpectedAnswerError
+		if !errors.As(last, &problem) || problem.Status != 200 || problem.Response == nil || len(seen.requests) != 2 {
+			t.Errorf("%s: %v after %d requests", name, last, len(seen.requests))
+		}
 	}
-	if last == nil || len(seen.requests) != 2 {
-		t.Errorf("%v after %d requests", last, len(seen.requests))
+	backwards := record(t, empty)
+	for _, err := range backwards.Projects.List(context.Background(), &ProjectListParams{EndingBefore: String("prj_1")}) {
+		var problem *UnexpectedAnswerError
+		if !errors.As(err, &problem) {
+			t.Error(err)
+		}
+	}
+}
+
+func TestAnEmptyPageWithAPlaceToGoOnFromIsPassedOver(t *testing.T) {
+	seen := record(t,
+		status(200, `{"object":"list","data":[],"has_more":true,"next_cursor":"prj_9"}`),
+		status(200, `{"object":"list","data":[],"has_more":true,"next_cursor":"prj_8"}`),
+		status(200, `{"object":"list","data":[{"id":"prj_7"}],"has_more":false,"next_cursor":null}`))
+	var response Response
+	found := []string{}
+	for project, err := range seen.Projects.List(context.Background(), nil, WithResponse(&response)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, project.ID)
+	}
+	if !slices.Equal(found, []string{"prj_7"}) || seen.requests[2].URL.RawQuery != "starting_after=prj_8" || response.StatusCode != 200 {
+		t.Error(found, seen.requests)
 	}
 }
 
 func TestEventsGoOnBySequence(t *testing.T) {
 	seen := record(t,
-		status(200, `{"data":[{"id":"evt_1","seq":11}],"has_more":true,"next_cursor":"11"}`),
-		status(200, `{"data":[{"id":"evt_2","seq":12}],"has_more":false,"next_cursor":null}`))
+		status(200, `{"object":"list","data":[{"id":"evt_1","seq":11}],"has_more":true,"next_cursor":"11"}`),
+		status(200, `{"object":"list","data":[{"id":"evt_2","seq":12}],"has_more":false,"next_cursor":null}`))
 	var last int64
 	for event, err := range seen.Events.List(context.Background(), &EventListParams{AfterSeq: Int64(10)}) {
 		if err != nil {

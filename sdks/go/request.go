@@ -7,9 +7,11 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 )
 
 // call is one operation with its arguments.
@@ -21,8 +23,10 @@ type call struct {
 	body any
 	// keyed says that the operation takes an idempotency key.
 	keyed bool
-	// emptyID says that an id of the path is missing.
-	emptyID bool
+	// answersAnything says that what a success brings is not known.
+	answersAnything bool
+	// refusedID says that an id of the path cannot be one; see [checkID].
+	refusedID error
 }
 
 // request is a call made ready: everything that stays the same over its attempts.
@@ -38,8 +42,8 @@ func (c *core) prepare(operation *call, options []RequestOption) (*request, erro
 	if c.broken != nil {
 		return nil, c.broken
 	}
-	if operation.emptyID {
-		return nil, ErrEmptyID
+	if operation.refusedID != nil {
+		return nil, operation.refusedID
 	}
 	prepared := &request{call: operation, url: c.baseURL + operation.path, config: c.config.requests}
 	for _, option := range options {
@@ -61,7 +65,47 @@ func (c *core) prepare(operation *call, options []RequestOption) (*request, erro
 		prepared.config.idempotencyKey = newIdempotencyKey()
 	}
 	prepared.header = c.headerOf(prepared)
+	if err := checkHeader(prepared.header); err != nil {
+		return nil, err
+	}
 	return prepared, nil
+}
+
+// checkID refuses what would change which path is meant: a server may resolve dots, however they are escaped.
+func checkID(ids ...string) error {
+	for _, id := range ids {
+		switch id {
+		case "":
+			return ErrEmptyID
+		case ".", "..":
+			return ErrInvalidID
+		}
+	}
+	return nil
+}
+
+// checkHeader refuses what cannot be sent, which the transport would only find attempt after attempt. Its
+// error shows no value: that may be a secret.
+func checkHeader(header http.Header) error {
+	for name, values := range header {
+		if name == "" || strings.ContainsFunc(name, isNoToken) {
+			return errors.New("tranche: the name of a header holds a character that no name has")
+		}
+		least := ' '
+		if name == "Idempotency-Key" {
+			least = '!'
+		}
+		for _, value := range values {
+			if strings.ContainsFunc(value, func(char rune) bool { return char < least || char > '~' }) {
+				return fmt.Errorf("tranche: the header %s holds a line break or another character that it cannot have", name)
+			}
+		}
+	}
+	return nil
+}
+
+func isNoToken(char rune) bool {
+	return char <= ' ' || char > '~' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, char)
 }
 
 func (c *core) headerOf(prepared *request) http.Header {

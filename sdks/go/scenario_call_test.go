@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"reflect"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -157,17 +156,13 @@ func (s *scenario) method(ctx context.Context, one *step, suffix string, options
 	} else if one.Body != nil || one.Query != nil {
 		return nil, fmt.Errorf("%s takes no parameters", one.Operation)
 	}
-	all, err := optionsOf(one)
-	if err != nil {
-		return nil, err
-	}
-	for _, option := range append(all, options...) {
+	for _, option := range append(optionsOf(one), options...) {
 		arguments = append(arguments, reflect.ValueOf(&option).Elem())
 	}
 	return method.Call(arguments), nil
 }
 
-func optionsOf(one *step) ([]RequestOption, error) {
+func optionsOf(one *step) []RequestOption {
 	var options []RequestOption
 	for name, value := range one.RawHeader {
 		options = append(options, WithHeader(name, value))
@@ -175,17 +170,13 @@ func optionsOf(one *step) ([]RequestOption, error) {
 	if key := one.Options.IdempotencyKey; key != "" {
 		options = append(options, WithIdempotencyKey(key))
 	}
-	for etag, option := range map[string]func(int64) RequestOption{one.Options.IfMatch: WithIfMatch, one.Options.IfNoneMatch: WithIfNoneMatch} {
-		if etag == "" {
-			continue
-		}
-		version, err := strconv.ParseInt(strings.Trim(etag, `"`), 10, 64)
-		if err != nil {
-			return nil, err
-		}
-		options = append(options, option(version))
+	if etag := one.Options.IfMatch; etag != "" {
+		options = append(options, WithIfMatch(etag))
 	}
-	return options, nil
+	if etag := one.Options.IfNoneMatch; etag != "" {
+		options = append(options, WithIfNoneMatch(etag))
+	}
+	return options
 }
 
 // paramsOf makes the parameters of a method from JSON: null in a nullable field stays a null.

@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -125,6 +126,7 @@ type WebhookVerifier struct {
 type WebhookOption func(*WebhookVerifier)
 
 // WithTolerance says how far the timestamp of a webhook may be from now; [DefaultWebhookTolerance] otherwise.
+// A negative one is the error of every verification.
 func WithTolerance(tolerance time.Duration) WebhookOption {
 	return func(v *WebhookVerifier) { v.tolerance = tolerance }
 }
@@ -142,8 +144,8 @@ func NewWebhookVerifier(secrets []string, options ...WebhookOption) *WebhookVeri
 	verifier := &WebhookVerifier{tolerance: DefaultWebhookTolerance, now: time.Now}
 	var keys [][]byte
 	for _, secret := range secrets {
-		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, secretPrefix))
-		if err != nil || len(key) == 0 {
+		key, ok := keyOf(secret)
+		if !ok {
 			verifier.broken = refused(WebhookReasonInvalidSecret, "a secret is not whsec_ and base64")
 		}
 		keys = append(keys, key)
@@ -155,10 +157,29 @@ func NewWebhookVerifier(secrets []string, options ...WebhookOption) *WebhookVeri
 	for _, option := range options {
 		option(verifier)
 	}
+	if verifier.tolerance < 0 && verifier.broken == nil {
+		verifier.broken = errors.New("tranche: the tolerance of a webhook verifier is negative")
+	}
 	return verifier
 }
 
-// Verify checks a webhook and returns its event. The error is a [*WebhookVerificationError].
+// keyOf reads a secret, which may lack its prefix and its padding.
+func keyOf(secret string) ([]byte, bool) {
+	// The decoder passes over line breaks; no secret has any.
+	if strings.ContainsAny(secret, "\r\n") {
+		return nil, false
+	}
+	text := strings.TrimPrefix(secret, secretPrefix)
+	encoding := base64.StdEncoding
+	if len(text)%4 != 0 {
+		encoding = base64.RawStdEncoding
+	}
+	key, err := encoding.DecodeString(text)
+	return key, err == nil && len(key) > 0
+}
+
+// Verify checks a webhook and returns its event. The error is a [*WebhookVerificationError], unless the
+// verifier's own settings are at fault.
 func (v *WebhookVerifier) Verify(body []byte, header http.Header) (WebhookEvent, error) {
 	meta, err := v.check(body, header)
 	if err != nil {

@@ -16,6 +16,8 @@ const MaxWebhookBytes = 1 << 20
 // WebhookHandler returns a handler that verifies each webhook with the verifier and hands its event to
 // receive. It acknowledges with 200 when receive returns nil. When receive returns an error it answers 500,
 // and the service sends the webhook again later. What cannot be verified is answered 400 and never handed over.
+// With a verifier that cannot verify, such as one without a secret, each webhook is answered 500: the mistake
+// is the receiver's own, and [WebhookVerifier.Verify] tells it.
 //
 // A webhook may come more than once: use the event's ID to do things once.
 //
@@ -42,6 +44,10 @@ func WebhookHandler(verifier *WebhookVerifier, receive func(ctx context.Context,
 			return
 		}
 		event, err := verifier.Verify(body, request.Header)
+		if verifier.broken != nil {
+			writer.WriteHeader(http.StatusInternalServerError)
+			return
+		}
 		if err != nil {
 			http.Error(writer, err.Error(), http.StatusBadRequest)
 			return

@@ -192,3 +192,45 @@ func FuzzVerifyingNeverPanicsAndTrustsNothingUnsigned(f *testing.F) {
 		}
 	})
 }
+
+func TestTheReceiversOwnMistakeIsAnsweredAsOneAndNotTold(t *testing.T) {
+	for name, verifier := range map[string]*WebhookVerifier{
+		"no secret":           NewWebhookVerifier(nil),
+		"an empty secret":     NewWebhookVerifier([]string{""}),
+		"an unreadable one":   NewWebhookVerifier([]string{"whsec_?"}),
+		"a negative distance": NewWebhookVerifier([]string{vectorSecret}, WithTolerance(-time.Second)),
+	} {
+		request := httptest.NewRequest(http.MethodPost, "/webhooks", strings.NewReader("{}"))
+		request.Header = signed(vectorSecret, "{}", time.Now())
+		writer := httptest.NewRecorder()
+		WebhookHandler(verifier, func(context.Context, WebhookEvent) error {
+			t.Errorf("%s: it was handed over", name)
+			return nil
+		}).ServeHTTP(writer, request)
+		if writer.Code != http.StatusInternalServerError || writer.Body.Len() > 0 {
+			t.Errorf("%s: %d %s", name, writer.Code, writer.Body)
+		}
+	}
+}
+
+func TestASecretMayLackItsPadding(t *testing.T) {
+	const padded = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLQ=="
+	header := signed(padded, "{}", vectorTime)
+	for secret, accepted := range map[string]bool{
+		padded:                             true,
+		strings.TrimRight(padded, "="):     true,
+		padded[6:]:                         true,
+		strings.TrimRight(padded[6:], "="): true,
+		padded[:len(padded)-1]:             false,
+		padded + "=":                       false,
+		padded + "\n":                      false,
+		padded[:20] + "\n" + padded[20:]:   false,
+		padded[:len(padded)-3]:             false,
+	} {
+		verifier := NewWebhookVerifier([]string{secret}, WithClock(func() time.Time { return vectorTime }))
+		err := verifier.VerifySignature([]byte("{}"), header)
+		if (err == nil) != accepted || (!accepted && reasonOf(err) != WebhookReasonInvalidSecret) {
+			t.Errorf("%q: %v", secret, err)
+		}
+	}
+}

@@ -68,7 +68,9 @@ def chain(error: BaseException | None) -> list[BaseException]:
     return found
 
 
-@pytest.mark.parametrize("value", ["topsecret\n", "topsecret\r\nX-Evil: 1", "topsecret\u20ac", "topsecret\x00", " topsecret"])
+@pytest.mark.parametrize(
+    "value", ["topsecret\n", "topsecret\r\nX-Evil: 1", "topsecret\u20ac", "topsecret\x00", " topsecret"]
+)
 def test_a_malformed_header_is_refused_before_anything_is_sent_and_without_its_value(both: Both, value: str) -> None:
     stub = Stub([ok()])
     headers = {"X-Access-Secret": value}
@@ -110,7 +112,9 @@ def test_the_chain_of_an_error_holds_neither_headers_nor_bodies(both: Both) -> N
         with pytest.raises(tranche.ApiConnectionError) as caught:
             both.call(
                 Stub([answer]),
-                lambda client: client.projects.retrieve("prj_1", headers={"X-Access-Secret": "topsecret"}, max_retries=1),
+                lambda client: client.projects.retrieve(
+                    "prj_1", headers={"X-Access-Secret": "topsecret"}, max_retries=1
+                ),
             )
         for one in chain(caught.value):
             told = str(one) + repr(vars(one)) + str(getattr(one, "doc", ""))

@@ -313,6 +313,17 @@ def test_dropping_a_sync_stream_and_closing_one_twice_closes_its_connection(conn
     assert connection.are_closed
 
 
+def test_a_message_that_is_no_event_is_not_kept_in_the_chain_of_its_error(both: Both, connection: Connections) -> None:
+    for data in (b'{"secret":"topsecret"', b'["topsecret"]', b'"topsecret"', b'{"seq":"topsecret"}'):
+        stub = Stub([connection(b"id: 1\ndata: " + data + b"\n\n")])
+        with pytest.raises(tranche.TrancheError) as caught:
+            both.walk(stub, lambda client: client.events.stream(max_retries=0))
+        error: BaseException | None = caught.value
+        while error is not None:
+            assert "topsecret" not in str(error) + str(getattr(error, "doc", ""))
+            error = error.__cause__ or error.__context__
+
+
 def test_a_wait_that_is_cancelled_ends_the_connection_and_loses_nothing() -> None:
     ends: list[bool] = []
 

@@ -57,6 +57,20 @@ export class ApiTimeoutError extends ApiConnectionError {
   override name = 'ApiTimeoutError';
 }
 
+/** The server answered with a success, but not with what the operation answers: another version of it, or not the API at all. */
+export class UnexpectedAnswerError extends TrancheError {
+  override name = 'UnexpectedAnswerError';
+  /** The HTTP status. */
+  readonly status: number;
+  readonly requestId: string | null;
+
+  constructor(message: string, { status, requestId }: { readonly status: number; readonly requestId: string | null }) {
+    super(message);
+    this.status = status;
+    this.requestId = requestId;
+  }
+}
+
 /** The caller cancelled, through its `AbortSignal`. */
 export class ApiAbortedError extends TrancheError {
   override name = 'ApiAbortedError';

@@ -21,16 +21,17 @@ export interface StreamSettings {
 
 /** Go through it with `for await`; leaving the loop closes the connection. Each loop begins anew where the query says. */
 export class EventStream<Item> implements AsyncIterable<Item> {
-  readonly #settings: StreamSettings;
+  readonly #settings: () => StreamSettings;
 
-  constructor(settings: StreamSettings) {
+  /** Asked at each loop, so that what is wrong with the settings is thrown there. */
+  constructor(settings: () => StreamSettings) {
     this.#settings = settings;
   }
 
   [Symbol.asyncIterator](): AsyncIterableIterator<Item, void, undefined> {
     const end = new AbortController();
     let isLeft = false;
-    const events = follow<Item>(this.#settings, end);
+    const events = follow<Item>(this.#settings(), end);
     return {
       async next() {
         try {
@@ -136,7 +137,8 @@ class Connection {
   /** Throws an `ApiError` for an answer that is a refusal. */
   async open({ open, timeoutMs }: StreamSettings, lastEventId: string | null): Promise<void> {
     if (this.#end.aborted) throw aborted(this.#end);
-    const send = await open(lastEventId, this.#controller.signal);
+    // What fails here is the caller's own and no connection, but waits no longer for it.
+    const send = await this.#inTime(open(lastEventId, this.#controller.signal), timeoutMs, true);
     if (this.#end.aborted) throw aborted(this.#end);
     const response = await this.#inTime(send(), timeoutMs);
     const { status, headers } = response;
@@ -163,7 +165,7 @@ class Connection {
     this.#reader?.cancel().catch(() => {});
   };
 
-  #inTime<Result>(work: Promise<Result>, timeoutMs: number): Promise<Result> {
+  #inTime<Result>(work: Promise<Result>, timeoutMs: number, isOwn = false): Promise<Result> {
     const end = this.#end;
     return new Promise((resolve, reject) => {
       const settle = (settled: () => void): void => {
@@ -177,7 +179,7 @@ class Connection {
       end.addEventListener('abort', cancel, { once: true });
       work.then(
         (result) => settle(() => resolve(result)),
-        (cause) => settle(() => reject(new ApiConnectionError(`The connection was lost: ${reasonOf(cause)}`, { cause }))),
+        (cause) => settle(() => reject(isOwn ? cause : new ApiConnectionError(`The connection was lost: ${reasonOf(cause)}`, { cause }))),
       );
     });
   }

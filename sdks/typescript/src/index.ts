@@ -10,6 +10,7 @@ export {
   type ApiErrorParts,
   ApiTimeoutError,
   TrancheError,
+  UnexpectedAnswerError,
   type WebhookRefusal,
   WebhookVerificationError,
 } from './errors.ts';

@@ -2,6 +2,7 @@
 // Reads a page only when something of it is asked for.
 
 import type { WithResponse } from './call.ts';
+import { TrancheError, UnexpectedAnswerError } from './errors.ts';
 import type { ApiResponse } from './response.ts';
 
 /** A page as the API answers it. */
@@ -41,19 +42,18 @@ export class Page<Item> implements PageBody<Item>, AsyncIterable<Item> {
 
   /** The page after this one, or null on the last. With `ending_before` the way leads to newer items. */
   async nextPage(): Promise<Page<Item> | null> {
-    const query = this.has_more ? this.#nextQuery() : null;
-    return query === null ? null : loadPage(query, this.#load);
+    return this.has_more ? loadPage(this.#nextQuery(), this.#load) : null;
   }
 
-  #nextQuery(): Query | null {
-    if (this.#query.ending_before !== undefined) {
-      const first = this.data[0] as { readonly id?: string } | undefined;
-      return first?.id === undefined ? null : { ...this.#query, ending_before: first.id };
-    }
-    if (this.next_cursor === null) return null;
+  #nextQuery(): Query {
+    const isBackwards = this.#query.ending_before !== undefined;
+    const next = isBackwards ? (this.data[0] as { readonly id?: string } | undefined)?.id : this.next_cursor;
     // The event log goes by numbers, every other list by ids.
-    const cursor = /^\d+$/.test(this.next_cursor) ? 'after_seq' : 'starting_after';
-    return { ...this.#query, [cursor]: this.next_cursor };
+    const cursor = isBackwards ? 'ending_before' : /^\d+$/.test(`${next}`) ? 'after_seq' : 'starting_after';
+    // Going on would end early without a word, or never.
+    if (next === undefined || next === null || next === '' || `${this.#query[cursor]}` === next)
+      throw new UnexpectedAnswerError('The list says that there is more, but not where.', this.#response);
+    return { ...this.#query, [cursor]: next };
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
@@ -71,7 +71,8 @@ async function loadPage<Item>(query: Query, load: LoadPage<Item>): Promise<Page<
 }
 
 /** A list that was asked for: await it for its first page, or go through all its items with `for await`. */
-export class ListCall<Item> implements PromiseLike<Page<Item>>, AsyncIterable<Item> {
+export class ListCall<Item> implements Promise<Page<Item>>, AsyncIterable<Item> {
+  readonly [Symbol.toStringTag] = 'ListCall';
   readonly #query: Query;
   readonly #load: LoadPage<Item>;
   #first: Promise<Page<Item>> | null = null;
@@ -94,13 +95,24 @@ export class ListCall<Item> implements PromiseLike<Page<Item>>, AsyncIterable<It
     return this.#page().then(onFulfilled, onRejected);
   }
 
+  catch<Rejected = never>(onRejected?: ((reason: unknown) => Rejected | PromiseLike<Rejected>) | null): Promise<Page<Item> | Rejected> {
+    return this.then(null, onRejected);
+  }
+
+  finally(onFinally?: (() => void) | null): Promise<Page<Item>> {
+    return this.#page().finally(onFinally);
+  }
+
   async withResponse(): Promise<WithResponse<Page<Item>>> {
     const page = await this.#page();
     return { data: page, response: page.response };
   }
 
   /** The items of all pages in an array, at most `limit` of them. */
-  async toArray({ limit }: { readonly limit: number }): Promise<Item[]> {
+  async toArray(options: { readonly limit: number }): Promise<Item[]> {
+    const limit: unknown = options?.limit;
+    if (typeof limit !== 'number' || Number.isNaN(limit))
+      throw new TrancheError('toArray needs { limit }: how many items at most. For as many as there are, that is Infinity.');
     const items: Item[] = [];
     if (limit <= 0) return items;
     for await (const item of this) {

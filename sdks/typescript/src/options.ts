@@ -2,6 +2,7 @@
 // Reads the environment where there is one; the API key stays in here and in the transport, out of everything that is printed.
 
 import { TrancheError } from './errors.ts';
+import { checkedKey, checkHeaders, discreet } from './headers.ts';
 
 /** The part of `fetch` that is used; any function like it will do. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -14,7 +15,7 @@ export interface TrancheOptions {
   readonly apiKey?: string | (() => string | Promise<string>) | null | undefined;
   /** Where the server is. Default: `TRANCHE_BASE_URL`, else `http://127.0.0.1:8080`. */
   readonly baseUrl?: string | undefined;
-  /** How long one attempt may take, its body included. Default: 30,000. */
+  /** How long one attempt may take, its body and a function that gives the key included. Default: 30,000. */
   readonly timeoutMs?: number | undefined;
   /** How often a call is tried again. Default: 2. */
   readonly maxRetries?: number | undefined;
@@ -28,10 +29,10 @@ export interface TrancheOptions {
 export interface CallOptions {
   /** Makes a POST or PATCH happen once, however often it is sent. Default: a new UUID for each call. */
   readonly idempotencyKey?: string | undefined;
-  /** The ETag that was read, such as `"3"`: the call fails with `PreconditionFailedError` when the resource has changed since. */
-  readonly ifMatch?: string | undefined;
-  /** The ETag that is held: a 304 answers where it is still current, and is thrown as an `ApiError`. */
-  readonly ifNoneMatch?: string | undefined;
+  /** The `version` that was read, or the ETag, such as `"3"`: the call fails with `PreconditionFailedError` when the resource has changed since. */
+  readonly ifMatch?: string | number | undefined;
+  /** The version or ETag that is held: a 304 answers where it is still current, and is thrown as an `ApiError` with that status. */
+  readonly ifNoneMatch?: string | number | undefined;
   /** Cancels the call, the waits between its attempts included. */
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
@@ -62,17 +63,37 @@ export function settingsOf(options: TrancheOptions): Settings {
   if (apiKey === undefined || apiKey === '') {
     throw new TrancheError('No API key: pass new Tranche({ apiKey }) or set TRANCHE_API_KEY.');
   }
+  if (typeof apiKey !== 'function' && apiKey !== null) checkedKey(apiKey);
+  if (options.headers !== undefined) checkHeaders(options.headers);
   const baseUrl = options.baseUrl ?? variable('TRANCHE_BASE_URL') ?? DEFAULT_BASE_URL;
-  if (!/^https?:\/\/[^/]/.test(baseUrl)) throw new TrancheError('baseUrl must begin with http:// or https://.');
+  if (!/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/.test(baseUrl))
+    throw new TrancheError('baseUrl must begin with http:// or https://, and have neither a name and password nor a query.');
   return {
     apiKey,
     baseUrl: baseUrl.replace(/\/+$/, ''),
-    timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
-    maxRetries: options.maxRetries ?? DEFAULT_MAX_RETRIES,
+    ...limitsOf(options, { timeoutMs: DEFAULT_TIMEOUT_MS, maxRetries: DEFAULT_MAX_RETRIES }),
     // Called as a plain function: browsers refuse a `fetch` that is called as a method of something else.
-    fetch: options.fetch ?? ((url, init) => fetch(url, init)),
+    fetch: discreet(options.fetch ?? ((url, init) => fetch(url, init))),
     headers: options.headers ?? {},
   };
+}
+
+export interface Limits {
+  readonly timeoutMs: number;
+  readonly maxRetries: number;
+}
+
+/** A timer cannot be set to more; it would ring at once. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** What is set, else what holds otherwise. Anything that a timer or a loop would take for "at once" or "for ever" by accident is refused. */
+export function limitsOf(given: Pick<CallOptions, keyof Limits>, otherwise: Limits): Limits {
+  const { timeoutMs = otherwise.timeoutMs, maxRetries = otherwise.maxRetries } = given;
+  if (!Number.isFinite(timeoutMs) || timeoutMs <= 0 || timeoutMs > MAX_TIMEOUT_MS)
+    throw new TrancheError(`timeoutMs must be a number over 0, at most ${MAX_TIMEOUT_MS}.`);
+  if (!(Number.isInteger(maxRetries) || maxRetries === Number.POSITIVE_INFINITY) || maxRetries < 0)
+    throw new TrancheError('maxRetries must be a whole number from 0, or Infinity.');
+  return { timeoutMs, maxRetries };
 }
 
 function variable(name: string): string | undefined {

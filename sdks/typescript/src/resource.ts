@@ -9,10 +9,11 @@ import type { CallOptions } from './options.ts';
 
 /** What carries the calls of resources out. */
 export interface Requester {
-  call<Result>(method: string, path: string, body: unknown, options: CallOptions): Call<Result>;
+  /** `object` is what the answer calls itself; without it, nothing is answered. */
+  call<Result>(method: string, path: Path, body: unknown, options: CallOptions, object?: string): Call<Result>;
   /** `short` are the short names of filters that the query may hold: `project` for `project_id`. */
-  list<Item>(path: string, query: object, options: CallOptions, short?: readonly string[]): ListCall<Item>;
-  stream<Item>(path: string, query: object, options: CallOptions): EventStream<Item>;
+  list<Item>(path: Path, query: object, options: CallOptions, short?: readonly string[]): ListCall<Item>;
+  stream<Item>(path: Path, query: object, options: CallOptions): EventStream<Item>;
 }
 
 export class Resource {
@@ -25,9 +26,16 @@ export class Resource {
   }
 }
 
-/** An id as one segment of a path. An empty one would name the collection, and dots the path above it. */
-export function segment(id: string): string {
-  if (typeof id !== 'string' || /^\.{0,2}$/.test(id))
-    throw new TrancheError(`An id must be a text that is neither empty nor dots: ${JSON.stringify(id)}`);
-  return encodeURIComponent(id);
+/** A path of the API, or why it is none: ids come from callers, and a call fails when it is awaited, not when it is made. */
+export type Path = string | TrancheError;
+
+/** Puts ids into a path, each as one segment. An empty one would name the collection, and dots the path above it. */
+export function at(parts: TemplateStringsArray, ...ids: readonly string[]): Path {
+  let path = parts[0] as string;
+  for (const [index, id] of ids.entries()) {
+    if (typeof id !== 'string' || /^\.{0,2}$|\p{Cs}/u.test(id))
+      return new TrancheError(`An id must be a text that is neither empty nor dots: ${JSON.stringify(id)}`);
+    path += encodeURIComponent(id) + parts[index + 1];
+  }
+  return path;
 }

@@ -13,9 +13,12 @@ import {
   type Payment,
   RateLimitedError,
   Tranche,
+  TrancheError,
 } from '../src/index.ts';
 import { backoffMs, retryAfterMs } from '../src/retry.ts';
 import { json, problem, silence, stubbed } from './stub.ts';
+
+const project = { object: 'project', id: 'prj_1' };
 
 const page = (ids: readonly string[], next: string | null): Response =>
   json({ object: 'list', data: ids.map((id) => ({ id })), has_more: next !== null, next_cursor: next });
@@ -27,7 +30,7 @@ describe('retries', () => {
   afterEach(() => void vi.useRealTimers());
 
   test('an idempotency key is made once for a call and is the same at every attempt, and new for the next call', async () => {
-    const { client, sent } = stubbed([new TypeError('lost'), problem(500, 'internal_error'), json({ id: 'prj_1' })]);
+    const { client, sent } = stubbed([new TypeError('lost'), problem(500, 'internal_error'), json(project)]);
     const call = client.projects.create({ name: 'n', client_id: 'c' });
     await vi.runAllTimersAsync();
     expect((await call).id).toBe('prj_1');
@@ -62,7 +65,7 @@ describe('retries', () => {
   test('Retry-After is waited for, in seconds and as a date, when it is longer than the wait of the client', async () => {
     for (const value of ['7', new Date(wholeSecond + 7_000).toUTCString()]) {
       vi.setSystemTime(wholeSecond);
-      const { client, sent } = stubbed([problem(503, 'overloaded', { 'retry-after': value }), json({})]);
+      const { client, sent } = stubbed([problem(503, 'overloaded', { 'retry-after': value }), json(project)]);
       const call = client.projects.retrieve('prj_1');
       await vi.advanceTimersByTimeAsync(5_900);
       expect(sent).toHaveLength(1);
@@ -103,15 +106,15 @@ describe('retries', () => {
   });
 
   test('a success whose body is cut short is tried again, never returned', async () => {
-    const { client, sent } = stubbed([new Response('{"id":"prj_'), json({ id: 'prj_1' })]);
+    const { client, sent } = stubbed([new Response('{"object":"pro'), json(project)]);
     const call = client.projects.retrieve('prj_1');
     await vi.runAllTimersAsync();
-    expect(await call).toEqual({ id: 'prj_1' });
+    expect(await call).toEqual(project);
     expect(sent).toHaveLength(2);
   });
 
   test('a call that has ended leaves no timer and no listener behind', async () => {
-    const { client } = stubbed([json({})]);
+    const { client } = stubbed([json(project)]);
     const { signal } = new AbortController();
     const removed = vi.spyOn(signal, 'removeEventListener');
     const added = vi.spyOn(signal, 'addEventListener');
@@ -121,7 +124,7 @@ describe('retries', () => {
   });
 
   test('a signal that is aborted beforehand sends nothing', async () => {
-    const { client, sent } = stubbed([json({})]);
+    const { client, sent } = stubbed([json(project)]);
     await expect(client.projects.retrieve('prj_1', { signal: AbortSignal.abort() })).rejects.toBeInstanceOf(ApiAbortedError);
     expect(sent).toEqual([]);
   });
@@ -136,7 +139,7 @@ test('the waits double from half a second to eight, and chance takes up to half 
 
 describe('what is sent', () => {
   test('the key, a user agent with the version, and JSON; nothing of the caller is changed', async () => {
-    const { client, sent } = stubbed([json({})], { baseUrl: 'http://service.test/prefix//', headers: { 'X-Team': 'a' } });
+    const { client, sent } = stubbed([json(project)], { baseUrl: 'http://service.test/prefix//', headers: { 'X-Team': 'a' } });
     const body = { name: 'n', client_id: 'c', metadata: { a: 'ü' } };
     await client.projects.create(body, { idempotencyKey: 'mine', headers: { 'X-Team': 'b' } });
     expect(sent[0]).toMatchObject({
@@ -158,22 +161,28 @@ describe('what is sent', () => {
     ]);
   });
 
-  test('an id cannot leave its segment of the path', () => {
-    const { client, sent } = stubbed([json({})]);
-    for (const id of ['', '.', '..', undefined as unknown as string]) expect(() => client.projects.retrieve(id)).toThrow('An id must be');
+  test('an id cannot leave its segment of the path; the call fails when it is awaited, not when it is made', async () => {
+    const { client, sent } = stubbed([json(project)]);
+    for (const id of ['', '.', '..', '\ud800', undefined as unknown as string]) {
+      for (const call of [client.projects.retrieve(id), client.projects.listMilestones(id), client.webhookEndpoints.delete(id)]) {
+        const error = await call.catch((thrown: unknown) => thrown);
+        expect(error).toBeInstanceOf(TrancheError);
+        expect(String(error)).toContain('An id must be');
+      }
+    }
     expect(sent).toEqual([]);
   });
 
   test('a function as key is asked at each attempt; null sends none', async () => {
     vi.useFakeTimers();
     let count = 0;
-    const asked = stubbed([problem(503, 'overloaded'), json({})], { apiKey: () => `key_${++count}` });
+    const asked = stubbed([problem(503, 'overloaded'), json(project)], { apiKey: () => `key_${++count}` });
     const call = asked.client.projects.retrieve('prj_1');
     await vi.runAllTimersAsync();
     await call;
     vi.useRealTimers();
     expect(asked.sent.map(({ headers }) => headers.authorization)).toEqual(['Bearer key_1', 'Bearer key_2']);
-    const none = stubbed([json({})], { apiKey: null });
+    const none = stubbed([json(project)], { apiKey: null });
     await none.client.projects.retrieve('prj_1');
     expect(none.sent[0]?.headers).not.toHaveProperty('authorization');
   });
@@ -221,9 +230,9 @@ describe('results and errors', () => {
 
   test('the response is there beside the result', async () => {
     const headers = { 'request-id': 'req_2', ratelimit: '"default";r=998;t=41', 'ratelimit-policy': '"default";q=1000;w=60', etag: '"3"' };
-    const { client } = stubbed([json({ id: 'prj_1' }, { status: 201, headers })]);
+    const { client } = stubbed([json(project, { status: 201, headers })]);
     const { data, response } = await client.projects.create({ name: 'n', client_id: 'c' }).withResponse();
-    expect(data).toEqual({ id: 'prj_1' });
+    expect(data).toEqual(project);
     const { status, requestId, etag, rateLimit, replayed, attempts } = response;
     expect({ status, requestId, etag, rateLimit, replayed, attempts }).toEqual({
       status: 201,

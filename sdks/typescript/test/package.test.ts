@@ -128,6 +128,54 @@ describe('a project that uses it', () => {
   });
 });
 
+/** What the README leaves to its reader. */
+const leftToTheReader = `
+  import type * as sdk from '@tranche/client';
+  declare global {
+    const tranche: sdk.Tranche;
+    const project: sdk.Project;
+    const payment: sdk.Payment;
+    const id: string;
+    const signal: AbortSignal;
+    const rawBody: Uint8Array;
+    const headers: Headers;
+    const secret: string;
+    const load: () => Promise<number | undefined>;
+    const save: (seq: number) => Promise<void>;
+    const book: (amount: number, id: string) => Promise<void>;
+    const onEvent: (event: sdk.WebhookEvent) => Promise<void>;
+    const app: {
+      post(path: string, handler: (request: sdk.NodeRequest, response: sdk.NodeResponse, next: (error: unknown) => void) => Promise<void>): void;
+      register(plugin: (instance: sdk.FastifyLike) => Promise<void>): Promise<void>;
+    };
+    type WebhookEvent = sdk.WebhookEvent;
+  }
+`;
+
+test('every piece of code in the README compiles', async () => {
+  const readme = readFileSync(join(installed, 'README.md'), 'utf8');
+  const pieces = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code as string);
+  expect(pieces.length).toBeGreaterThan(8);
+  const project = join(directory, 'project');
+  writeFileSync(join(project, 'package.json'), '{"type":"module"}');
+  writeFileSync(join(project, 'reader.d.ts'), leftToTheReader);
+  for (const [index, code] of pieces.entries()) writeFileSync(join(project, `piece${index + 1}.ts`), `${code}\nexport {};\n`);
+  const compilerOptions = {
+    strict: true,
+    skipLibCheck: true,
+    noEmit: true,
+    module: 'nodenext',
+    target: 'es2022',
+    lib: ['es2023'],
+    types: ['node'],
+  };
+  const typeRoots = [join(packageDirectory, '../../node_modules/@types')];
+  const files = ['reader.d.ts', ...pieces.map((_, index) => `piece${index + 1}.ts`)];
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions: { ...compilerOptions, typeRoots }, files }));
+  const { stdout } = await run(process.execPath, [compiler, '-p', project]).catch((error: { stdout: string }) => error);
+  expect(stdout).toBe('');
+});
+
 /** What a runtime offers that has `fetch` and the language, and none of Node: no process, no Buffer, no modules. */
 function fetchOnlyGlobals(): Record<string, unknown> {
   return {

@@ -21,6 +21,7 @@ from ._errors import (
     ApiTimeoutError,
     FieldProblem,
     TrancheError,
+    UnexpectedAnswerError,
     WebhookVerificationError,
 )
 from ._gaps import AsyncGapDetector, GapDetector, Observation
@@ -52,6 +53,7 @@ __all__ = [
     "RateLimit",
     "Tranche",
     "TrancheError",
+    "UnexpectedAnswerError",
     "WebhookVerificationError",
     "__version__",
     "errors",

@@ -17,6 +17,7 @@ from ._generated.async_resources import AsyncResources
 from ._page import AsyncPage, ListRequest
 from ._response import ApiResponse
 from ._settings import DEFAULT_MAX_RETRIES, DEFAULT_TIMEOUT_SECONDS, Settings, timeouts_of
+from ._unexpected import anything
 from ._values import NOT_GIVEN, NotGiven
 from .webhooks import AsyncWebhooks
 
@@ -100,7 +101,7 @@ class AsyncTranche(ClientBase, AsyncResources):
             Call(
                 method.upper(),
                 path,
-                decode=lambda parsed: parsed,
+                decode=anything,
                 query=query,
                 body=body,
                 idempotency_key=idempotency_key,

@@ -13,13 +13,15 @@ from uuid import uuid4
 
 import httpx
 
-from ._errors import ApiConnectionError, ApiError, ApiTimeoutError
+from ._errors import ApiConnectionError, ApiError, ApiTimeoutError, UnexpectedAnswerError
+from ._failures import forget_headers
 from ._generated.errors import ERROR_CLASSES
 from ._model import Model, attach_response
 from ._page import BasePage
 from ._response import ApiResponse
 from ._retry import is_retried_failure, is_retried_status, pause_seconds, retry_after_seconds
-from ._values import NOT_GIVEN, NotGiven, encode_body, encode_query, header_text
+from ._unexpected import NOTHING, Mismatch, nothing
+from ._values import NOT_GIVEN, NotGiven, encode_body, encode_query, header_line, header_text
 
 T = TypeVar("T")
 
@@ -32,10 +34,6 @@ MAX_RESPONSE_BYTES = 64 * 1024 * 1024
 captured: ContextVar[list[ApiResponse] | None] = ContextVar("tranche_captured_responses", default=None)
 
 _KEYED_METHODS = frozenset({"POST", "PATCH"})
-
-
-def nothing(_: object) -> None:
-    """Reads the answer of a call that returns nothing."""
 
 
 class Call(Generic[T]):
@@ -72,17 +70,16 @@ class Call(Generic[T]):
             self.content = encode_body(body)
             self.headers.append((b"content-type", b"application/json"))
         if headers is not None:
-            for name, value in headers.items():
-                self.headers.append((name.lower().encode("ascii"), value.encode("latin-1")))
+            self.headers.extend(header_line(name, value) for name, value in headers.items())
             self.overridden = frozenset(name for name, _ in self.headers)
         if method in _KEYED_METHODS:
             # Made here, once, so that every attempt carries the same and the server does the thing once.
             key = str(uuid4()) if idempotency_key is None else header_text("idempotency_key", idempotency_key)
             self.headers.append((b"idempotency-key", key.encode()))
         if if_match is not None:
-            self.headers.append((b"if-match", if_match.encode("ascii")))
+            self.headers.append((b"if-match", header_text("if_match", if_match).encode()))
         if if_none_match is not None:
-            self.headers.append((b"if-none-match", if_none_match.encode("ascii")))
+            self.headers.append((b"if-none-match", header_text("if_none_match", if_none_match).encode()))
 
     @property
     def deletes(self) -> bool:
@@ -90,11 +87,22 @@ class Call(Generic[T]):
         return self.method == "DELETE" and self._decode is nothing
 
     def result(self, response: ApiResponse, parsed: Any) -> T:
-        """The typed result of a successful answer."""
+        """The typed result of a successful answer. Raises when the answer is something else."""
         box = captured.get()
         if box is not None:
             box.append(response)
-        value = self._decode(parsed)
+        try:
+            value = self._decode(parsed)
+        except Mismatch as found:
+            problem = str(found)
+        except (AttributeError, KeyError, TypeError, ValueError) as failure:
+            # Not chained: the failure may repeat what was read.
+            problem = f"one of its fields cannot be read ({type(failure).__name__})"
+        else:
+            return self._with_response(value, response)
+        raise UnexpectedAnswerError(problem, response.status_code, response.request_id)
+
+    def _with_response(self, value: T, response: ApiResponse) -> T:
         holder: object = value
         if isinstance(holder, Model):
             attach_response(holder, response)
@@ -130,14 +138,17 @@ class Attempts(Generic[T]):
         answer = ApiResponse(status, response.headers, content, self.count)
         if 200 <= status < 300:
             try:
-                parsed = json.loads(content) if content else None
-            except ValueError as broken:
-                # The status line promised success, so what is missing was lost on the way.
-                return self._pause_or_raise(ApiConnectionError("The answer is not complete JSON."), broken)
-            return self._call.result(answer, parsed)
+                parsed = json.loads(content) if content else NOTHING
+            except ValueError:
+                # Not chained: the failure would keep the body.
+                pass
+            else:
+                return self._call.result(answer, parsed)
+            # The status line promised success, so what is missing was lost on the way.
+            return self._pause_or_raise(ApiConnectionError("The answer is not complete JSON."), None)
         if status == 404 and self._outcome_unknown and self._call.deletes:
             # It was there when the first attempt asked; that attempt has deleted it.
-            return self._call.result(answer, None)
+            return self._call.result(answer, NOTHING)
         error = error_of(answer)
         if not is_retried_status(status):
             raise error
@@ -178,7 +189,8 @@ def error_of(response: ApiResponse) -> ApiError:
 
 
 def connection_error(failure: Exception) -> ApiConnectionError:
-    """The error of an attempt that got no answer."""
+    """The error of an attempt that got no answer; the failure may be its cause then."""
+    forget_headers(failure)
     if isinstance(failure, (httpx.TimeoutException, TimeoutError)):
         return ApiTimeoutError("The answer did not come within the timeout.")
     # Only the kind: the text of a low-level error may repeat what was sent, the API key included.

@@ -12,10 +12,12 @@ import httpx
 
 from ._call import Attempts, Call, Pause, captured
 from ._client_base import NO_AUTH, ClientBase, NoCookies, check_size
+from ._deadline import Until, keep_deadlines, until
 from ._generated.resources import Resources
 from ._page import ListRequest, Page
 from ._response import ApiResponse
 from ._settings import DEFAULT_MAX_RETRIES, DEFAULT_TIMEOUT_SECONDS, Settings, timeouts_of
+from ._unexpected import anything
 from ._values import NOT_GIVEN, NotGiven
 from .webhooks import Webhooks
 
@@ -53,6 +55,7 @@ class Tranche(ClientBase, Resources):
     ) -> None:
         settings = Settings(api_key, base_url, timeout, max_retries, headers)
         self._http = httpx.Client(cookies=NoCookies()) if http_client is None else http_client
+        keep_deadlines(self._http)
         self._owns_http = http_client is None
         ClientBase.__init__(self, settings, self._http)
         Resources.__init__(self, self)
@@ -103,7 +106,7 @@ class Tranche(ClientBase, Resources):
             Call(
                 method.upper(),
                 path,
-                decode=lambda parsed: parsed,
+                decode=anything,
                 query=query,
                 body=body,
                 idempotency_key=idempotency_key,
@@ -129,10 +132,10 @@ class Tranche(ClientBase, Resources):
             time.sleep(pause.seconds)
 
     def _attempt(self, call: Call[Any], timeout: float | None) -> tuple[httpx.Response, bytes]:
-        began = time.monotonic()
-        response = self._open(call, timeouts_of(timeout))
+        limit = until(timeout)
+        response = self._open(call, timeouts_of(limit))
         try:
-            return response, self._content(response, timeout, began)
+            return response, self._content(response, limit)
         finally:
             response.close()
 
@@ -140,17 +143,15 @@ class Tranche(ClientBase, Resources):
         request = self._request(call, timeouts)
         return self._http.send(request, stream=True, auth=NO_AUTH, follow_redirects=False)
 
-    def _content(self, response: httpx.Response, timeout: float | None, began: float | None = None) -> bytes:
-        # httpx's timeouts are for each read; a server that dribbles would never exceed them. Hence the deadline.
-        deadline = None if timeout is None else (time.monotonic() if began is None else began) + timeout
+    def _content(self, response: httpx.Response, limit: Until | None) -> bytes:
         chunks: list[bytes] = []
         size = 0
         for chunk in response.iter_bytes():
             size += len(chunk)
             check_size(size)
             chunks.append(chunk)
-            if deadline is not None and time.monotonic() > deadline:
-                raise TimeoutError
+            if limit is not None:
+                limit.left()
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
     def _read_page(self, request: ListRequest[T]) -> Page[T]:

@@ -25,6 +25,26 @@ class ApiTimeoutError(ApiConnectionError):
     """The answer did not come, or not completely, within the timeout, after all retries."""
 
 
+class UnexpectedAnswerError(TrancheError):
+    """
+    The server said that all is well, but answered something else than was asked for, or a page that leads nowhere.
+
+    Most likely `base_url` is the address of something else.
+    """
+
+    def __init__(self, problem: str, status: int, request_id: str | None) -> None:
+        request = f" [request {request_id}]" if request_id else ""
+        super().__init__(f"The answer is not what was asked for: {problem} (status {status}).{request}")
+        self._problem = problem
+        self.status = status
+        """The HTTP status."""
+        self.request_id = request_id
+        """Names the request in the server's log, if it came to one."""
+
+    def __reduce__(self) -> tuple[type[UnexpectedAnswerError], tuple[str, int, str | None]]:
+        return type(self), (self._problem, self.status, self.request_id)
+
+
 WebhookRefusal = Literal[
     "missing_header",
     "invalid_timestamp",

@@ -36,7 +36,8 @@ class _Gaps:
     """What both detectors have in common: what was seen, and what that means."""
 
     def __init__(self, last_seq: int | None, event_types: Iterable[EventType] | None) -> None:
-        self._last_seq = last_seq
+        # The numbers begin at 1: who has seen 0 has seen nothing.
+        self._last_seq = last_seq or None
         self._event_types = None if event_types is None else frozenset[str](event_types)
 
     @property

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
+from ._unexpected import mismatch
 from ._values import to_jsonable
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ class Model:
     _converters: ClassVar[tuple[tuple[str, Callable[[Any], Any]], ...]] = ()
     # Where a field's attribute has another name than the JSON: {"projectId": "project_id"}.
     _attributes: ClassVar[dict[str, str]] = {}
+    # The `object` by which an answer says that it is this; None for what is part of others.
+    _object: ClassVar[str | None] = None
 
     @classmethod
     def _adopt(cls: type[ModelT], values: dict[str, Any]) -> ModelT:
@@ -43,6 +47,13 @@ class Model:
         model = object.__new__(cls)
         object.__setattr__(model, "__dict__", values)
         return model
+
+    @classmethod
+    def _answer(cls: type[ModelT], parsed: Any) -> ModelT:
+        """Makes the model out of a whole answer, which may come from somewhere else altogether."""
+        if not isinstance(parsed, dict) or cast("dict[str, Any]", parsed).get("object") != cls._object:
+            raise mismatch(f"`{cls._object}`", cast("object", parsed))
+        return cls._adopt(cast("dict[str, Any]", parsed))
 
     @classmethod
     def from_dict(cls: type[ModelT], values: Mapping[str, Any]) -> ModelT:
@@ -64,11 +75,39 @@ class Model:
             )
         return response
 
+    def _state(self) -> dict[str, Any]:
+        """What is there: a server older than this client leaves fields out, a newer one sends more."""
+        known = {field.name: getattr(self, field.name) for field in _fields(self) if hasattr(self, field.name)}
+        return {**known, **{name: value for name, value in self.__dict__.items() if name != _RESPONSE}}
+
+    # Those that a dataclass would have stop at a field that is not there.
+    def __repr__(self) -> str:
+        state = self._state()
+        shown = [
+            f"{field.name}={state[field.name]!r}" if field.repr else f"{field.name}=[secret]"
+            for field in _fields(self)
+            if field.name in state
+        ]
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Model) or type(other) is not type(self):
+            return NotImplemented
+        return self._state() == other._state()
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.__dict__.get("id")))
+
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
             kind = type(self).__name__
             raise AttributeError(f"This {kind} has no {name!r}. A server older than this client may not send it yet.")
+
+
+def _fields(model: Model) -> tuple[dataclasses.Field[Any], ...]:
+    # Every model is a dataclass; this base of theirs alone is none.
+    return dataclasses.fields(cast("Any", model))
 
 
 def attach_response(model: Model, response: ApiResponse) -> None:

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Mapping, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
+from ._errors import UnexpectedAnswerError
 from ._model import Model
 from ._response import ApiResponse
+from ._unexpected import mismatch
 from ._values import NOT_GIVEN, to_jsonable
 
 T = TypeVar("T")
@@ -39,29 +41,36 @@ class ListRequest(Generic[T]):
 
     def after(self, page: BasePage[T]) -> ListRequest[T] | None:
         """The request for the page that follows, in the direction of this one; None when there is none."""
-        if not page.has_more or not page.data:
+        if not page.has_more:
             return None
         if self.backwards:
-            return self._moved("ending_before", getattr(page.data[0], "id", None))
-        return self._moved(self.cursor, page.next_cursor)
+            first = page.data[0] if page.data else None
+            return self._moved("ending_before", getattr(first, "id", None), page)
+        return self._moved(self.cursor, page.next_cursor, page)
 
-    def _moved(self, name: str, value: object) -> ListRequest[T] | None:
-        # The same cursor again would read the same page for ever.
-        if value is None or value == self.query.get(name):
-            return None
+    def _moved(self, name: str, value: object, page: BasePage[T]) -> ListRequest[T]:
+        told = page.last_response
+        if value is None:
+            problem = "has_more is true, and there is nothing to go on with"
+            raise UnexpectedAnswerError(problem, told.status_code, told.request_id)
+        # It would read the same page for ever. What the caller gave may be a number, what comes is text.
+        if str(value) == str(self.query.get(name)):
+            problem = f"has_more is true, and leads on to the same {name} again"
+            raise UnexpectedAnswerError(problem, told.status_code, told.request_id)
         return ListRequest(self.path, self.convert, self.cursor, {**self.query, name: value}, self.options)
 
 
 class BasePage(Generic[T]):
     """One page of a list."""
 
-    def __init__(self, request: ListRequest[T], values: dict[str, Any]) -> None:
+    def __init__(self, request: ListRequest[T], parsed: Any) -> None:
+        values = _list_of(parsed)
         convert = request.convert
         self._request = request
         self._values = values
         self.data: Sequence[T] = [convert(item) for item in values["data"]]
         """The records of this page."""
-        self.has_more: bool = values["has_more"]
+        self.has_more: bool = values.get("has_more") is True
         """Whether there is more in the direction of the paging."""
         self.next_cursor: str | None = values.get("next_cursor")
         """What leads on to the next page; None when there is none."""
@@ -88,6 +97,16 @@ class BasePage(Generic[T]):
         return iter(reversed(self.data)) if self._request.backwards else iter(self.data)
 
 
+def _list_of(parsed: object) -> dict[str, Any]:
+    expected = "`list` with an array `data`"
+    if not isinstance(parsed, dict):
+        raise mismatch(expected, parsed)
+    values = cast("dict[str, Any]", parsed)
+    if values.get("object") != "list" or not isinstance(values.get("data"), list):
+        raise mismatch(expected, values)
+    return values
+
+
 class Page(BasePage[T]):
     """
     One page of a list. Iterating over it goes on over all pages that follow.
@@ -96,10 +115,8 @@ class Page(BasePage[T]):
     the newest.
     """
 
-    def __init__(
-        self, request: ListRequest[T], values: dict[str, Any], read: Callable[[ListRequest[T]], Page[T]]
-    ) -> None:
-        super().__init__(request, values)
+    def __init__(self, request: ListRequest[T], parsed: Any, read: Callable[[ListRequest[T]], Page[T]]) -> None:
+        super().__init__(request, parsed)
         self._read = read
 
     def next_page(self) -> Page[T] | None:
@@ -127,10 +144,10 @@ class AsyncPage(BasePage[T]):
     def __init__(
         self,
         request: ListRequest[T],
-        values: dict[str, Any],
+        parsed: Any,
         read: Callable[[ListRequest[T]], Awaitable[AsyncPage[T]]],
     ) -> None:
-        super().__init__(request, values)
+        super().__init__(request, parsed)
         self._read = read
 
     async def next_page(self) -> AsyncPage[T] | None:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from ._errors import WebhookVerificationError
 from ._generated.webhooks import WebhookEvent
-from .webhooks import DEFAULT_TOLERANCE_SECONDS, Headers, verify
+from .webhooks import DEFAULT_TOLERANCE_SECONDS, Headers, check_tolerance, verify
 
 # The payloads are a few hundred bytes; who sends more than this is not Tranche.
 MAX_BODY_BYTES = 1024 * 1024
@@ -29,4 +29,4 @@ def refusal(error: WebhookVerificationError) -> str:
     return f"{error.reason}: {error}\n"
 
 
-__all__ = ["DEFAULT_TOLERANCE_SECONDS", "MAX_BODY_BYTES", "Secrets", "receive", "refusal"]
+__all__ = ["DEFAULT_TOLERANCE_SECONDS", "MAX_BODY_BYTES", "Secrets", "check_tolerance", "receive", "refusal"]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import httpx
 
 from ._retry import DEFAULT_MAX_RETRIES, DEFAULT_TIMEOUT_SECONDS
-from ._values import header_text
+from ._values import header_line, header_text
 from ._version import __version__
 
 DEFAULT_BASE_URL = "http://127.0.0.1:8080"
@@ -55,9 +55,9 @@ class Settings:
         self.timeout = timeout
         self.max_retries = max_retries
         self._headers = {
-            "accept": "application/json, application/problem+json",
-            "user-agent": USER_AGENT,
-            **{name.lower(): value for name, value in (headers or {}).items()},
+            b"accept": b"application/json, application/problem+json",
+            b"user-agent": USER_AGENT.encode(),
+            **dict(header_line(name, value) for name, value in (headers or {}).items()),
         }
         # Checked here, because a low-level error about a malformed header would repeat its value.
         self._authorization = _Secret(f"Bearer {header_text('api_key', key)}".encode())
@@ -66,10 +66,12 @@ class Settings:
         """The headers that every request begins with: those of the HTTP client, then ours over them."""
         merged = httpx.Headers(http_client.headers)
         # Kept only when somebody set it on purpose; httpx's own says nothing of us.
-        merged.update(self._headers)
+        merged.update(list(self._headers.items()))
         merged["host"] = self.url.netloc.decode("ascii")
         merged.pop("authorization", None)
-        return [*((name.lower(), value) for name, value in merged.raw), (b"authorization", self._authorization)]
+        # Those of the HTTP client have been checked by nobody yet.
+        lines = [header_line(name.decode("latin-1"), value.decode("latin-1")) for name, value in merged.raw]
+        return [*lines, (b"authorization", self._authorization)]
 
 
 def timeouts_of(seconds: float | None) -> dict[str, float | None]:

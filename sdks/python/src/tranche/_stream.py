@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import anyio
 import httpx
 
+from ._deadline import until
 from ._errors import ApiConnectionError
 from ._generated.models import Event
 from ._stream_progress import Progress, StreamRequest
@@ -164,7 +165,7 @@ def _walk(client: Tranche, progress: Progress) -> Generator[Event | None, None, 
                         if progress.closed:
                             return
                 else:
-                    refusal = response, client._content(response, progress.timeouts["connect"])
+                    refusal = response, client._content(response, until(progress.timeouts["connect"]))
             finally:
                 response.close()
         except _DROPS as failure:

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import httpx
 
-from ._call import Call, connection_error, error_of, nothing
+from ._call import Call, connection_error, error_of
 from ._errors import ApiConnectionError
 from ._generated.models import Event
 from ._response import ApiResponse
@@ -26,6 +26,7 @@ from ._retry import (
 )
 from ._settings import Settings
 from ._sse import SseParser
+from ._unexpected import nothing
 from ._values import NOT_GIVEN, NotGiven
 
 logger = logging.getLogger("tranche")
@@ -169,8 +170,10 @@ def _joined(value: object) -> object:
 def _event_of(data: str) -> Event:
     try:
         values: Any = json.loads(data)
-        if isinstance(values["seq"], int):
-            return Event._adopt(values)
-    except (ValueError, TypeError, KeyError) as broken:
-        raise ApiConnectionError("A message of the stream is not an event.") from broken
-    raise ApiConnectionError("A message of the stream is not an event.")
+        event = Event._adopt(values) if isinstance(values["seq"], int) else None
+    except (AttributeError, KeyError, TypeError, ValueError):
+        # Not chained: the failure would keep the message.
+        event = None
+    if event is None:
+        raise ApiConnectionError("A message of the stream is not an event.")
+    return event

@@ -25,6 +25,8 @@ class NotGiven:
 NOT_GIVEN: Final = NotGiven()
 
 _VISIBLE_ASCII = re.compile(r"[\x21-\x7e]+")
+_PRINTABLE_ASCII = re.compile(r"(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?")
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 def parse_time(text: str) -> datetime:
@@ -101,9 +103,22 @@ def header_text(name: str, value: str) -> str:
     return value
 
 
+def header_line(name: str, value: str) -> tuple[bytes, bytes]:
+    """A header as it is sent, if it may be. No message repeats the value, which may be a secret."""
+    if not isinstance(name, str) or _HEADER_NAME.fullmatch(name) is None:
+        raise ValueError(f"{name!r} is no name of a header.")
+    if not isinstance(value, str) or _PRINTABLE_ASCII.fullmatch(value) is None:
+        raise ValueError(f"The header {name} must be printable ASCII characters without spaces at its ends.")
+    return name.lower().encode(), value.encode()
+
+
 def entity_tag(value: int | str | None) -> str | None:
     """An If-Match value: the `version` of a resource, or an ETag as it was received."""
-    return f'"{value}"' if isinstance(value, int) else value
+    if value is None or isinstance(value, str):
+        return value
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"A condition is a version (int) or an ETag (str), not {type(value).__name__}.")
+    return f'"{value}"'
 
 
 def either(value: object, short: object, name: str) -> object:

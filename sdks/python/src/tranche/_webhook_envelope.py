@@ -9,7 +9,7 @@ from typing import Any
 from ._model import Model
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class WebhookEnvelope(Model):
     """A webhook. `event` is its kind and `data` its payload; the rest comes from the headers."""
 
@@ -25,7 +25,7 @@ class WebhookEnvelope(Model):
     """Which attempt this is, from 1."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class UnknownWebhook(WebhookEnvelope):
     """A webhook of a kind that is newer than this version of the client."""
 

@@ -11,7 +11,7 @@ import anyio.to_thread
 
 from ._errors import WebhookVerificationError
 from ._generated.webhooks import WebhookEvent
-from ._receiving import DEFAULT_TOLERANCE_SECONDS, MAX_BODY_BYTES, Secrets, receive, refusal
+from ._receiving import DEFAULT_TOLERANCE_SECONDS, MAX_BODY_BYTES, Secrets, check_tolerance, receive, refusal
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -39,6 +39,7 @@ class WebhookApp:
         *,
         tolerance: float = DEFAULT_TOLERANCE_SECONDS,
     ) -> None:
+        check_tolerance(tolerance)
         self._secret = secret
         self._on_event = on_event
         self._tolerance = tolerance

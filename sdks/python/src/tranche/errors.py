@@ -9,6 +9,7 @@ from ._errors import (
     ApiTimeoutError,
     FieldProblem,
     TrancheError,
+    UnexpectedAnswerError,
     WebhookVerificationError,
 )
 from ._generated import errors as by_code
@@ -20,6 +21,7 @@ __all__ = [
     "ApiTimeoutError",
     "FieldProblem",
     "TrancheError",
+    "UnexpectedAnswerError",
     "WebhookVerificationError",
 ]
 __all__ += by_code.__all__

@@ -9,7 +9,7 @@ from fastapi import HTTPException, Request
 
 from ._errors import WebhookVerificationError
 from ._generated.webhooks import WebhookEvent
-from ._receiving import DEFAULT_TOLERANCE_SECONDS, MAX_BODY_BYTES, Secrets, receive, refusal
+from ._receiving import DEFAULT_TOLERANCE_SECONDS, MAX_BODY_BYTES, Secrets, check_tolerance, receive, refusal
 
 
 def webhook(
@@ -26,6 +26,8 @@ def webhook(
     :param secret: the endpoint's secret, several, or a function that gives them.
     :param tolerance: how many seconds the webhook's time may differ from ours.
     """
+
+    check_tolerance(tolerance)
 
     async def dependency(request: Request) -> WebhookEvent:
         body = bytearray()

@@ -9,7 +9,7 @@ from flask import Response, request
 
 from ._errors import WebhookVerificationError
 from ._generated.webhooks import WebhookEvent
-from ._receiving import DEFAULT_TOLERANCE_SECONDS, MAX_BODY_BYTES, Secrets, receive, refusal
+from ._receiving import DEFAULT_TOLERANCE_SECONDS, MAX_BODY_BYTES, Secrets, check_tolerance, receive, refusal
 
 
 def webhook_view(
@@ -32,10 +32,11 @@ def webhook_view(
     :param name: the name of the endpoint in Flask; another one for each view.
     """
 
+    check_tolerance(tolerance)
+
     def view() -> Response:
-        # Without this bound Flask would read whatever is sent.
-        body = request.stream.read(MAX_BODY_BYTES + 1)
-        if len(body) > MAX_BODY_BYTES:
+        body = _body()
+        if body is None:
             return Response("The body is too large for a webhook.\n", 413, mimetype="text/plain")
         try:
             event = receive(body, request.headers.items(), secret, tolerance)
@@ -46,6 +47,19 @@ def webhook_view(
 
     view.__name__ = name
     return view
+
+
+def _body() -> bytes | None:
+    """The body, also one that was read before this view; None when it is too large. Flask would read whatever is sent."""
+    length = request.content_length
+    if length is None:
+        # Sent in chunks, nobody knows how many. What was read before is not in the stream any more, but kept by Flask.
+        body = request.stream.read(MAX_BODY_BYTES + 1) or request.get_data()
+    elif length > MAX_BODY_BYTES:
+        return None
+    else:
+        body = request.get_data()
+    return body if len(body) <= MAX_BODY_BYTES else None
 
 
 __all__ = ["webhook_view"]

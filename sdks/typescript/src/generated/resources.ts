@@ -4,7 +4,7 @@ import type { Call } from '../call.ts';
 import type { EventStream } from '../event-stream.ts';
 import type { ListCall } from '../list.ts';
 import type { CallOptions } from '../options.ts';
-import { type Requester, Resource, segment } from '../resource.ts';
+import { at, type Requester, Resource } from '../resource.ts';
 import type {
   ApiKey,
   ApiKeyCreate,
@@ -69,7 +69,7 @@ export class Projects extends Resource {
    * Scope: `projects:write`.
    */
   create(body: ProjectCreate, options: CallOptions = {}): Call<Project> {
-    return this.requester.call('POST', '/v1/projects', body, options);
+    return this.requester.call('POST', '/v1/projects', body, options, 'project');
   }
 
   /**
@@ -78,7 +78,7 @@ export class Projects extends Resource {
    * Scope: `projects:read`.
    */
   retrieve(id: string, options: CallOptions = {}): Call<Project> {
-    return this.requester.call('GET', `/v1/projects/${segment(id)}`, undefined, options);
+    return this.requester.call('GET', at`/v1/projects/${id}`, undefined, options, 'project');
   }
 
   /**
@@ -89,7 +89,7 @@ export class Projects extends Resource {
    * Scope: `projects:write`.
    */
   update(id: string, body: ProjectUpdate, options: CallOptions = {}): Call<Project> {
-    return this.requester.call('PATCH', `/v1/projects/${segment(id)}`, body, options);
+    return this.requester.call('PATCH', at`/v1/projects/${id}`, body, options, 'project');
   }
 
   /**
@@ -100,7 +100,7 @@ export class Projects extends Resource {
    * Scope: `milestones:read`.
    */
   listMilestones(id: string, query: ListProjectMilestonesQuery = {}, options: CallOptions = {}): ListCall<Milestone> {
-    return this.requester.list(`/v1/projects/${segment(id)}/milestones`, query, options);
+    return this.requester.list(at`/v1/projects/${id}/milestones`, query, options);
   }
 
   /**
@@ -111,7 +111,7 @@ export class Projects extends Resource {
    * Scope: `milestones:write`.
    */
   createMilestone(id: string, body: MilestoneCreate, options: CallOptions = {}): Call<Milestone> {
-    return this.requester.call('POST', `/v1/projects/${segment(id)}/milestones`, body, options);
+    return this.requester.call('POST', at`/v1/projects/${id}/milestones`, body, options, 'milestone');
   }
 
   /**
@@ -122,7 +122,7 @@ export class Projects extends Resource {
    * Scope: `payments:read`.
    */
   listPayments(id: string, query: ListProjectPaymentsQuery = {}, options: CallOptions = {}): ListCall<Payment> {
-    return this.requester.list(`/v1/projects/${segment(id)}/payments`, query, options);
+    return this.requester.list(at`/v1/projects/${id}/payments`, query, options);
   }
 }
 
@@ -133,7 +133,7 @@ export class Milestones extends Resource {
    * Scope: `milestones:read`.
    */
   retrieve(id: string, options: CallOptions = {}): Call<Milestone> {
-    return this.requester.call('GET', `/v1/milestones/${segment(id)}`, undefined, options);
+    return this.requester.call('GET', at`/v1/milestones/${id}`, undefined, options, 'milestone');
   }
 
   /**
@@ -142,7 +142,7 @@ export class Milestones extends Resource {
    * Changes the status, fields, or both as one decision, fields first. Setting the status it already has changes nothing. Approval makes the payment, the invoice and the ledger entries in the same commit, and releases the payment where the project says `on_approval`. Scopes by status: `in_progress`: `milestones:submit`, `submitted`: `milestones:submit`, `changes_requested`: `milestones:approve`, `approved`: `milestones:approve`, `cancelled`: `milestones:write`; editing fields needs `milestones:write`.
    */
   update(id: string, body: MilestoneUpdate, options: CallOptions = {}): Call<Milestone> {
-    return this.requester.call('PATCH', `/v1/milestones/${segment(id)}`, body, options);
+    return this.requester.call('PATCH', at`/v1/milestones/${id}`, body, options, 'milestone');
   }
 }
 
@@ -164,7 +164,7 @@ export class Payments extends Resource {
    * Scope: `payments:read`.
    */
   retrieve(id: string, options: CallOptions = {}): Call<Payment> {
-    return this.requester.call('GET', `/v1/payments/${segment(id)}`, undefined, options);
+    return this.requester.call('GET', at`/v1/payments/${id}`, undefined, options, 'payment');
   }
 
   /**
@@ -175,7 +175,7 @@ export class Payments extends Resource {
    * Scope: `payments:release`.
    */
   release(id: string, body: PaymentRelease = {}, options: CallOptions = {}): Call<Payment> {
-    return this.requester.call('POST', `/v1/payments/${segment(id)}/release`, body, options);
+    return this.requester.call('POST', at`/v1/payments/${id}/release`, body, options, 'payment');
   }
 }
 
@@ -197,7 +197,7 @@ export class Invoices extends Resource {
    * Scope: `invoices:read`.
    */
   retrieve(id: string, options: CallOptions = {}): Call<Invoice> {
-    return this.requester.call('GET', `/v1/invoices/${segment(id)}`, undefined, options);
+    return this.requester.call('GET', at`/v1/invoices/${id}`, undefined, options, 'invoice');
   }
 }
 
@@ -221,7 +221,7 @@ export class Events extends Resource {
    * Scope: `events:read`.
    */
   retrieve(id: string, options: CallOptions = {}): Call<Event> {
-    return this.requester.call('GET', `/v1/events/${segment(id)}`, undefined, options);
+    return this.requester.call('GET', at`/v1/events/${id}`, undefined, options, 'event');
   }
 
   /**
@@ -256,7 +256,7 @@ export class WebhookEndpoints extends Resource {
    * Scope: `webhooks:write`.
    */
   create(body: WebhookEndpointCreate, options: CallOptions = {}): Call<WebhookEndpointWithSecret> {
-    return this.requester.call('POST', '/v1/webhook_endpoints', body, options);
+    return this.requester.call('POST', '/v1/webhook_endpoints', body, options, 'webhook_endpoint');
   }
 
   /**
@@ -265,7 +265,7 @@ export class WebhookEndpoints extends Resource {
    * Scope: `webhooks:read`.
    */
   retrieve(id: string, options: CallOptions = {}): Call<WebhookEndpoint> {
-    return this.requester.call('GET', `/v1/webhook_endpoints/${segment(id)}`, undefined, options);
+    return this.requester.call('GET', at`/v1/webhook_endpoints/${id}`, undefined, options, 'webhook_endpoint');
   }
 
   /**
@@ -276,7 +276,7 @@ export class WebhookEndpoints extends Resource {
    * Scope: `webhooks:write`.
    */
   update(id: string, body: WebhookEndpointUpdate, options: CallOptions = {}): Call<WebhookEndpoint> {
-    return this.requester.call('PATCH', `/v1/webhook_endpoints/${segment(id)}`, body, options);
+    return this.requester.call('PATCH', at`/v1/webhook_endpoints/${id}`, body, options, 'webhook_endpoint');
   }
 
   /**
@@ -287,7 +287,7 @@ export class WebhookEndpoints extends Resource {
    * Scope: `webhooks:write`.
    */
   delete(id: string, options: CallOptions = {}): Call<void> {
-    return this.requester.call('DELETE', `/v1/webhook_endpoints/${segment(id)}`, undefined, options);
+    return this.requester.call('DELETE', at`/v1/webhook_endpoints/${id}`, undefined, options);
   }
 
   /**
@@ -298,7 +298,7 @@ export class WebhookEndpoints extends Resource {
    * Scope: `webhooks:read`.
    */
   listDeliveries(id: string, query: ListWebhookEndpointDeliveriesQuery = {}, options: CallOptions = {}): ListCall<Delivery> {
-    return this.requester.list(`/v1/webhook_endpoints/${segment(id)}/deliveries`, query, options, ['project']);
+    return this.requester.list(at`/v1/webhook_endpoints/${id}/deliveries`, query, options, ['project']);
   }
 
   /**
@@ -309,7 +309,7 @@ export class WebhookEndpoints extends Resource {
    * Scope: `webhooks:write`.
    */
   rotateSecret(id: string, body: WebhookSecretRotate = {}, options: CallOptions = {}): Call<WebhookEndpointWithSecret> {
-    return this.requester.call('POST', `/v1/webhook_endpoints/${segment(id)}/rotate_secret`, body, options);
+    return this.requester.call('POST', at`/v1/webhook_endpoints/${id}/rotate_secret`, body, options, 'webhook_endpoint');
   }
 
   /**
@@ -320,7 +320,7 @@ export class WebhookEndpoints extends Resource {
    * Scope: `webhooks:write`.
    */
   test(id: string, body: WebhookTestCreate = {}, options: CallOptions = {}): Call<WebhookTest> {
-    return this.requester.call('POST', `/v1/webhook_endpoints/${segment(id)}/test`, body, options);
+    return this.requester.call('POST', at`/v1/webhook_endpoints/${id}/test`, body, options, 'webhook_test');
   }
 
   /**
@@ -331,7 +331,7 @@ export class WebhookEndpoints extends Resource {
    * Scope: `webhooks:write`.
    */
   diagnose(id: string, body: WebhookDiagnose = {}, options: CallOptions = {}): Call<WebhookDiagnosis> {
-    return this.requester.call('POST', `/v1/webhook_endpoints/${segment(id)}/diagnose`, body, options);
+    return this.requester.call('POST', at`/v1/webhook_endpoints/${id}/diagnose`, body, options, 'webhook_diagnosis');
   }
 }
 
@@ -342,7 +342,7 @@ export class Deliveries extends Resource {
    * Scope: `webhooks:read`.
    */
   retrieve(id: string, options: CallOptions = {}): Call<Delivery> {
-    return this.requester.call('GET', `/v1/deliveries/${segment(id)}`, undefined, options);
+    return this.requester.call('GET', at`/v1/deliveries/${id}`, undefined, options, 'delivery');
   }
 
   /**
@@ -353,7 +353,7 @@ export class Deliveries extends Resource {
    * Scope: `webhooks:read`.
    */
   listAttempts(id: string, query: ListDeliveryAttemptsQuery = {}, options: CallOptions = {}): ListCall<DeliveryAttempt> {
-    return this.requester.list(`/v1/deliveries/${segment(id)}/attempts`, query, options);
+    return this.requester.list(at`/v1/deliveries/${id}/attempts`, query, options);
   }
 
   /**
@@ -375,7 +375,7 @@ export class Deliveries extends Resource {
    * Scope: `webhooks:write`.
    */
   replay(id: string, body: WebhookRequest = {}, options: CallOptions = {}): Call<Delivery> {
-    return this.requester.call('POST', `/v1/deliveries/${segment(id)}/replay`, body, options);
+    return this.requester.call('POST', at`/v1/deliveries/${id}/replay`, body, options, 'delivery');
   }
 
   /**
@@ -386,7 +386,7 @@ export class Deliveries extends Resource {
    * Scope: `webhooks:write`.
    */
   cancel(id: string, body: WebhookRequest = {}, options: CallOptions = {}): Call<Delivery> {
-    return this.requester.call('POST', `/v1/deliveries/${segment(id)}/cancel`, body, options);
+    return this.requester.call('POST', at`/v1/deliveries/${id}/cancel`, body, options, 'delivery');
   }
 }
 
@@ -410,7 +410,7 @@ export class WebhookRepairs extends Resource {
    * Scope: `webhooks:write`.
    */
   create(body: WebhookRepairCreate, options: CallOptions = {}): Call<WebhookRepair> {
-    return this.requester.call('POST', '/v1/webhook_repairs', body, options);
+    return this.requester.call('POST', '/v1/webhook_repairs', body, options, 'webhook_repair');
   }
 
   /**
@@ -421,7 +421,7 @@ export class WebhookRepairs extends Resource {
    * Scope: `webhooks:read`.
    */
   retrieve(id: string, options: CallOptions = {}): Call<WebhookRepair> {
-    return this.requester.call('GET', `/v1/webhook_repairs/${segment(id)}`, undefined, options);
+    return this.requester.call('GET', at`/v1/webhook_repairs/${id}`, undefined, options, 'webhook_repair');
   }
 
   /**
@@ -432,7 +432,7 @@ export class WebhookRepairs extends Resource {
    * Scope: `webhooks:write`.
    */
   stop(id: string, body: WebhookRequest = {}, options: CallOptions = {}): Call<WebhookRepair> {
-    return this.requester.call('POST', `/v1/webhook_repairs/${segment(id)}/stop`, body, options);
+    return this.requester.call('POST', at`/v1/webhook_repairs/${id}/stop`, body, options, 'webhook_repair');
   }
 }
 
@@ -456,7 +456,7 @@ export class ApiKeys extends Resource {
    * Scope: `api_keys:write`.
    */
   create(body: ApiKeyCreate, options: CallOptions = {}): Call<ApiKeyWithSecret> {
-    return this.requester.call('POST', '/v1/api_keys', body, options);
+    return this.requester.call('POST', '/v1/api_keys', body, options, 'api_key');
   }
 
   /**
@@ -465,7 +465,7 @@ export class ApiKeys extends Resource {
    * Scope: `api_keys:read`.
    */
   retrieve(id: string, options: CallOptions = {}): Call<ApiKey> {
-    return this.requester.call('GET', `/v1/api_keys/${segment(id)}`, undefined, options);
+    return this.requester.call('GET', at`/v1/api_keys/${id}`, undefined, options, 'api_key');
   }
 
   /**
@@ -476,7 +476,7 @@ export class ApiKeys extends Resource {
    * Scope: `api_keys:write`.
    */
   revoke(id: string, options: CallOptions = {}): Call<ApiKey> {
-    return this.requester.call('DELETE', `/v1/api_keys/${segment(id)}`, undefined, options);
+    return this.requester.call('DELETE', at`/v1/api_keys/${id}`, undefined, options, 'api_key');
   }
 
   /**
@@ -487,7 +487,7 @@ export class ApiKeys extends Resource {
    * Scope: `api_keys:write`.
    */
   rotate(id: string, body: ApiKeyRotate = {}, options: CallOptions = {}): Call<ApiKeyWithSecret> {
-    return this.requester.call('POST', `/v1/api_keys/${segment(id)}/rotate`, body, options);
+    return this.requester.call('POST', at`/v1/api_keys/${id}/rotate`, body, options, 'api_key');
   }
 }
 

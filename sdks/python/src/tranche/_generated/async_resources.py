@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import TYPE_CHECKING
 
-from .._call import Call, nothing
+from .._call import Call
 from .._page import AsyncList, ListRequest
 from .._stream import AsyncEventStream
 from .._stream_progress import StreamRequest
+from .._unexpected import nothing
 from .._values import NOT_GIVEN, NotGiven, either, entity_tag, path_segment
 from .bodies import MilestoneCreate, SubmissionInput
 from .enums import (
@@ -149,7 +150,7 @@ class AsyncProjects:
             Call(
                 "POST",
                 "/v1/projects",
-                decode=Project._adopt,
+                decode=Project._answer,
                 body={
                     "name": name,
                     "client_id": client_id,
@@ -190,7 +191,7 @@ class AsyncProjects:
             Call(
                 "GET",
                 f"/v1/projects/{path_segment('project_id', project_id)}",
-                decode=Project._adopt,
+                decode=Project._answer,
                 if_none_match=entity_tag(if_none_match),
                 headers=headers,
                 timeout=timeout,
@@ -241,7 +242,7 @@ class AsyncProjects:
             Call(
                 "PATCH",
                 f"/v1/projects/{path_segment('project_id', project_id)}",
-                decode=Project._adopt,
+                decode=Project._answer,
                 body={
                     "name": name,
                     "client_id": client_id,
@@ -346,7 +347,7 @@ class AsyncProjects:
             Call(
                 "POST",
                 f"/v1/projects/{path_segment('project_id', project_id)}/milestones",
-                decode=Milestone._adopt,
+                decode=Milestone._answer,
                 body={
                     "title": title,
                     "amount": amount,
@@ -444,7 +445,7 @@ class AsyncMilestones:
             Call(
                 "GET",
                 f"/v1/milestones/{path_segment('milestone_id', milestone_id)}",
-                decode=Milestone._adopt,
+                decode=Milestone._answer,
                 if_none_match=entity_tag(if_none_match),
                 headers=headers,
                 timeout=timeout,
@@ -499,7 +500,7 @@ class AsyncMilestones:
             Call(
                 "PATCH",
                 f"/v1/milestones/{path_segment('milestone_id', milestone_id)}",
-                decode=Milestone._adopt,
+                decode=Milestone._answer,
                 body={
                     "status": status,
                     "reason": reason,
@@ -609,7 +610,7 @@ class AsyncPayments:
             Call(
                 "GET",
                 f"/v1/payments/{path_segment('payment_id', payment_id)}",
-                decode=Payment._adopt,
+                decode=Payment._answer,
                 headers=headers,
                 timeout=timeout,
                 max_retries=max_retries,
@@ -643,7 +644,7 @@ class AsyncPayments:
             Call(
                 "POST",
                 f"/v1/payments/{path_segment('payment_id', payment_id)}/release",
-                decode=Payment._adopt,
+                decode=Payment._answer,
                 body={},
                 idempotency_key=idempotency_key,
                 headers=headers,
@@ -744,7 +745,7 @@ class AsyncInvoices:
             Call(
                 "GET",
                 f"/v1/invoices/{path_segment('invoice_id', invoice_id)}",
-                decode=Invoice._adopt,
+                decode=Invoice._answer,
                 headers=headers,
                 timeout=timeout,
                 max_retries=max_retries,
@@ -821,7 +822,7 @@ class AsyncEvents:
             Call(
                 "GET",
                 f"/v1/events/{path_segment('event_id', event_id)}",
-                decode=Event._adopt,
+                decode=Event._answer,
                 headers=headers,
                 timeout=timeout,
                 max_retries=max_retries,
@@ -962,7 +963,7 @@ class AsyncWebhookEndpoints:
             Call(
                 "POST",
                 "/v1/webhook_endpoints",
-                decode=WebhookEndpointWithSecret._adopt,
+                decode=WebhookEndpointWithSecret._answer,
                 body={
                     "url": url,
                     "description": description,
@@ -1004,7 +1005,7 @@ class AsyncWebhookEndpoints:
             Call(
                 "GET",
                 f"/v1/webhook_endpoints/{path_segment('webhook_endpoint_id', webhook_endpoint_id)}",
-                decode=WebhookEndpoint._adopt,
+                decode=WebhookEndpoint._answer,
                 if_none_match=entity_tag(if_none_match),
                 headers=headers,
                 timeout=timeout,
@@ -1058,7 +1059,7 @@ class AsyncWebhookEndpoints:
             Call(
                 "PATCH",
                 f"/v1/webhook_endpoints/{path_segment('webhook_endpoint_id', webhook_endpoint_id)}",
-                decode=WebhookEndpoint._adopt,
+                decode=WebhookEndpoint._answer,
                 body={
                     "url": url,
                     "description": description,
@@ -1198,7 +1199,7 @@ class AsyncWebhookEndpoints:
             Call(
                 "POST",
                 f"/v1/webhook_endpoints/{path_segment('webhook_endpoint_id', webhook_endpoint_id)}/rotate_secret",
-                decode=WebhookEndpointWithSecret._adopt,
+                decode=WebhookEndpointWithSecret._answer,
                 body={
                     "overlap_seconds": overlap_seconds,
                 },
@@ -1240,7 +1241,7 @@ class AsyncWebhookEndpoints:
             Call(
                 "POST",
                 f"/v1/webhook_endpoints/{path_segment('webhook_endpoint_id', webhook_endpoint_id)}/test",
-                decode=WebhookTest._adopt,
+                decode=WebhookTest._answer,
                 body={
                     "event_type": event_type,
                 },
@@ -1280,7 +1281,7 @@ class AsyncWebhookEndpoints:
             Call(
                 "POST",
                 f"/v1/webhook_endpoints/{path_segment('webhook_endpoint_id', webhook_endpoint_id)}/diagnose",
-                decode=WebhookDiagnosis._adopt,
+                decode=WebhookDiagnosis._answer,
                 body={},
                 idempotency_key=idempotency_key,
                 headers=headers,
@@ -1318,7 +1319,7 @@ class AsyncDeliveries:
             Call(
                 "GET",
                 f"/v1/deliveries/{path_segment('delivery_id', delivery_id)}",
-                decode=Delivery._adopt,
+                decode=Delivery._answer,
                 headers=headers,
                 timeout=timeout,
                 max_retries=max_retries,
@@ -1455,7 +1456,7 @@ class AsyncDeliveries:
             Call(
                 "POST",
                 f"/v1/deliveries/{path_segment('delivery_id', delivery_id)}/replay",
-                decode=Delivery._adopt,
+                decode=Delivery._answer,
                 body={},
                 idempotency_key=idempotency_key,
                 headers=headers,
@@ -1491,7 +1492,7 @@ class AsyncDeliveries:
             Call(
                 "POST",
                 f"/v1/deliveries/{path_segment('delivery_id', delivery_id)}/cancel",
-                decode=Delivery._adopt,
+                decode=Delivery._answer,
                 body={},
                 idempotency_key=idempotency_key,
                 headers=headers,
@@ -1598,7 +1599,7 @@ class AsyncWebhookRepairs:
             Call(
                 "POST",
                 "/v1/webhook_repairs",
-                decode=WebhookRepair._adopt,
+                decode=WebhookRepair._answer,
                 body={
                     "action": action,
                     "endpoint_id": endpoint_id,
@@ -1640,7 +1641,7 @@ class AsyncWebhookRepairs:
             Call(
                 "GET",
                 f"/v1/webhook_repairs/{path_segment('webhook_repair_id', webhook_repair_id)}",
-                decode=WebhookRepair._adopt,
+                decode=WebhookRepair._answer,
                 headers=headers,
                 timeout=timeout,
                 max_retries=max_retries,
@@ -1673,7 +1674,7 @@ class AsyncWebhookRepairs:
             Call(
                 "POST",
                 f"/v1/webhook_repairs/{path_segment('webhook_repair_id', webhook_repair_id)}/stop",
-                decode=WebhookRepair._adopt,
+                decode=WebhookRepair._answer,
                 body={},
                 idempotency_key=idempotency_key,
                 headers=headers,
@@ -1764,7 +1765,7 @@ class AsyncApiKeys:
             Call(
                 "POST",
                 "/v1/api_keys",
-                decode=ApiKeyWithSecret._adopt,
+                decode=ApiKeyWithSecret._answer,
                 body={
                     "name": name,
                     "scopes": scopes,
@@ -1799,7 +1800,7 @@ class AsyncApiKeys:
             Call(
                 "GET",
                 f"/v1/api_keys/{path_segment('api_key_id', api_key_id)}",
-                decode=ApiKey._adopt,
+                decode=ApiKey._answer,
                 headers=headers,
                 timeout=timeout,
                 max_retries=max_retries,
@@ -1831,7 +1832,7 @@ class AsyncApiKeys:
             Call(
                 "DELETE",
                 f"/v1/api_keys/{path_segment('api_key_id', api_key_id)}",
-                decode=ApiKey._adopt,
+                decode=ApiKey._answer,
                 headers=headers,
                 timeout=timeout,
                 max_retries=max_retries,
@@ -1866,7 +1867,7 @@ class AsyncApiKeys:
             Call(
                 "POST",
                 f"/v1/api_keys/{path_segment('api_key_id', api_key_id)}/rotate",
-                decode=ApiKeyWithSecret._adopt,
+                decode=ApiKeyWithSecret._answer,
                 body={
                     "overlap_seconds": overlap_seconds,
                 },

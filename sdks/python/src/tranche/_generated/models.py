@@ -59,9 +59,11 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class ApiKey(Model):
     """An API key, without its secret."""
+
+    _object: ClassVar[str | None] = "api_key"
 
     id: str
     object: Literal["api_key"]
@@ -81,9 +83,11 @@ class ApiKey(Model):
     """When it was created."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class ApiKeyWithSecret(Model):
     """A new API key with its secret."""
+
+    _object: ClassVar[str | None] = "api_key"
 
     id: str
     object: Literal["api_key"]
@@ -105,9 +109,11 @@ class ApiKeyWithSecret(Model):
     """The key itself. It is shown this once and cannot be read again."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Delivery(Model):
     """One event on its way to one endpoint."""
+
+    _object: ClassVar[str | None] = "delivery"
 
     id: str
     object: Literal["delivery"]
@@ -130,9 +136,11 @@ class Delivery(Model):
     """When it was over; null before."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class DeliveryAttempt(Model):
     """One request to the endpoint and its outcome."""
+
+    _object: ClassVar[str | None] = "delivery_attempt"
 
     object: Literal["delivery_attempt"]
     number: int
@@ -177,9 +185,11 @@ class DeliveryAttempt(Model):
     """Whether the answer went on after that, or was cut off."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Event(Model):
     """Something that happened. Events are never changed and never removed."""
+
+    _object: ClassVar[str | None] = "event"
 
     id: str
     """Also the `webhook-id` header of its deliveries."""
@@ -194,9 +204,11 @@ class Event(Model):
     """The payload: exactly the `data` that webhooks carry for this type."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Invoice(Model):
     """The document of one approved milestone."""
+
+    _object: ClassVar[str | None] = "invoice"
 
     id: str
     object: Literal["invoice"]
@@ -226,7 +238,7 @@ class Invoice(Model):
     """When it was issued."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class InvoiceIssuedData(Model):
     """The payload of `invoice.issued`."""
 
@@ -246,7 +258,7 @@ class InvoiceIssuedData(Model):
     """The currency, a code of ISO 4217."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class InvoiceLine(Model):
     """One line of an invoice."""
 
@@ -256,9 +268,11 @@ class InvoiceLine(Model):
     """In minor units of the currency."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Milestone(Model):
     """A piece of work with its price. Its approval makes the payment and the invoice."""
+
+    _object: ClassVar[str | None] = "milestone"
 
     id: str
     object: Literal["milestone"]
@@ -295,7 +309,7 @@ class Milestone(Model):
     """When it last changed."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class MilestoneEventData(Model):
     """The payload of the events of a milestone."""
 
@@ -313,9 +327,11 @@ class MilestoneEventData(Model):
     """The currency, a code of ISO 4217."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Payment(Model):
     """The money of one approved milestone. Released once, never rewritten after."""
+
+    _object: ClassVar[str | None] = "payment"
 
     id: str
     object: Literal["payment"]
@@ -340,7 +356,7 @@ class Payment(Model):
     """When it was created: at the approval of its milestone."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class PaymentReleasedData(Model):
     """The payload of `payment.released`."""
 
@@ -357,9 +373,11 @@ class PaymentReleasedData(Model):
     """The currency, a code of ISO 4217."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Project(Model):
     """What a client ordered: work that is paid by milestone."""
+
+    _object: ClassVar[str | None] = "project"
 
     id: str
     object: Literal["project"]
@@ -388,7 +406,7 @@ class Project(Model):
     """When it last changed."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class ProjectEventData(Model):
     """The payload of the events of a project."""
 
@@ -403,7 +421,7 @@ class ProjectEventData(Model):
     """Your own id of the client."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Submission(Model):
     """What was handed in."""
 
@@ -411,9 +429,11 @@ class Submission(Model):
     links: list[str]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class WebhookDiagnosis(Model):
     """What is wrong with an endpoint, step by step."""
+
+    _object: ClassVar[str | None] = "webhook_diagnosis"
 
     object: Literal["webhook_diagnosis"]
     endpoint_id: str
@@ -445,7 +465,7 @@ class WebhookDiagnosis(Model):
     """What came of a signed webhook `{"event":"ping","data":{}}`; null when it did not come to that."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class WebhookDiagnosisConnection(Model):
     """WebhookDiagnosisConnection"""
 
@@ -457,7 +477,7 @@ class WebhookDiagnosisConnection(Model):
     error: str | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class WebhookDiagnosisDns(Model):
     """WebhookDiagnosisDns"""
 
@@ -469,7 +489,7 @@ class WebhookDiagnosisDns(Model):
     """Why there is no answer; null when there is one."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class WebhookDiagnosisDnsAddresses(Model):
     """WebhookDiagnosisDnsAddresses"""
 
@@ -480,7 +500,7 @@ class WebhookDiagnosisDnsAddresses(Model):
     """What kind of address it is when webhooks are not sent to it, such as `private`; else null."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class WebhookDiagnosisPing(Model):
     """WebhookDiagnosisPing"""
 
@@ -496,7 +516,7 @@ class WebhookDiagnosisPing(Model):
     """How the answer began, up to 1 KiB."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class WebhookDiagnosisTls(Model):
     """WebhookDiagnosisTls"""
 
@@ -511,7 +531,7 @@ class WebhookDiagnosisTls(Model):
     """What the server sent, its own certificate first."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class WebhookDiagnosisTlsChain(Model):
     """WebhookDiagnosisTlsChain"""
 
@@ -525,9 +545,11 @@ class WebhookDiagnosisTlsChain(Model):
     """Whole days until it ends; negative when it has ended."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class WebhookEndpoint(Model):
     """An address that events are sent to."""
+
+    _object: ClassVar[str | None] = "webhook_endpoint"
 
     id: str
     object: Literal["webhook_endpoint"]
@@ -577,7 +599,7 @@ class WebhookEndpoint(Model):
     """When it last changed."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class WebhookEndpointDisabledData(Model):
     """The payload of `webhook_endpoint.disabled`."""
 
@@ -593,9 +615,11 @@ class WebhookEndpointDisabledData(Model):
     """Since when every attempt had failed; null when the endpoint said itself that it is gone."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class WebhookEndpointWithSecret(Model):
     """An endpoint with its new secret."""
+
+    _object: ClassVar[str | None] = "webhook_endpoint"
 
     id: str
     object: Literal["webhook_endpoint"]
@@ -647,9 +671,11 @@ class WebhookEndpointWithSecret(Model):
     """Verifies signatures (Standard Webhooks). It is shown this once and cannot be read again."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class WebhookRepair(Model):
     """Bulk work on deliveries, and how far it has come."""
+
+    _object: ClassVar[str | None] = "webhook_repair"
 
     id: str
     object: Literal["webhook_repair"]
@@ -684,9 +710,11 @@ class WebhookRepair(Model):
     """When it was over; null before."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class WebhookTest(Model):
     """A sample that was sent, and what came of it."""
+
+    _object: ClassVar[str | None] = "webhook_test"
 
     object: Literal["webhook_test"]
     endpoint_id: str

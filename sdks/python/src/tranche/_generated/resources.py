@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import TYPE_CHECKING
 
-from .._call import Call, nothing
+from .._call import Call
 from .._page import ListRequest, Page
 from .._stream import EventStream
 from .._stream_progress import StreamRequest
+from .._unexpected import nothing
 from .._values import NOT_GIVEN, NotGiven, either, entity_tag, path_segment
 from .bodies import MilestoneCreate, SubmissionInput
 from .enums import (
@@ -148,7 +149,7 @@ class Projects:
             Call(
                 "POST",
                 "/v1/projects",
-                decode=Project._adopt,
+                decode=Project._answer,
                 body={
                     "name": name,
                     "client_id": client_id,
@@ -189,7 +190,7 @@ class Projects:
             Call(
                 "GET",
                 f"/v1/projects/{path_segment('project_id', project_id)}",
-                decode=Project._adopt,
+                decode=Project._answer,
                 if_none_match=entity_tag(if_none_match),
                 headers=headers,
                 timeout=timeout,
@@ -240,7 +241,7 @@ class Projects:
             Call(
                 "PATCH",
                 f"/v1/projects/{path_segment('project_id', project_id)}",
-                decode=Project._adopt,
+                decode=Project._answer,
                 body={
                     "name": name,
                     "client_id": client_id,
@@ -344,7 +345,7 @@ class Projects:
             Call(
                 "POST",
                 f"/v1/projects/{path_segment('project_id', project_id)}/milestones",
-                decode=Milestone._adopt,
+                decode=Milestone._answer,
                 body={
                     "title": title,
                     "amount": amount,
@@ -441,7 +442,7 @@ class Milestones:
             Call(
                 "GET",
                 f"/v1/milestones/{path_segment('milestone_id', milestone_id)}",
-                decode=Milestone._adopt,
+                decode=Milestone._answer,
                 if_none_match=entity_tag(if_none_match),
                 headers=headers,
                 timeout=timeout,
@@ -496,7 +497,7 @@ class Milestones:
             Call(
                 "PATCH",
                 f"/v1/milestones/{path_segment('milestone_id', milestone_id)}",
-                decode=Milestone._adopt,
+                decode=Milestone._answer,
                 body={
                     "status": status,
                     "reason": reason,
@@ -605,7 +606,7 @@ class Payments:
             Call(
                 "GET",
                 f"/v1/payments/{path_segment('payment_id', payment_id)}",
-                decode=Payment._adopt,
+                decode=Payment._answer,
                 headers=headers,
                 timeout=timeout,
                 max_retries=max_retries,
@@ -639,7 +640,7 @@ class Payments:
             Call(
                 "POST",
                 f"/v1/payments/{path_segment('payment_id', payment_id)}/release",
-                decode=Payment._adopt,
+                decode=Payment._answer,
                 body={},
                 idempotency_key=idempotency_key,
                 headers=headers,
@@ -739,7 +740,7 @@ class Invoices:
             Call(
                 "GET",
                 f"/v1/invoices/{path_segment('invoice_id', invoice_id)}",
-                decode=Invoice._adopt,
+                decode=Invoice._answer,
                 headers=headers,
                 timeout=timeout,
                 max_retries=max_retries,
@@ -815,7 +816,7 @@ class Events:
             Call(
                 "GET",
                 f"/v1/events/{path_segment('event_id', event_id)}",
-                decode=Event._adopt,
+                decode=Event._answer,
                 headers=headers,
                 timeout=timeout,
                 max_retries=max_retries,
@@ -955,7 +956,7 @@ class WebhookEndpoints:
             Call(
                 "POST",
                 "/v1/webhook_endpoints",
-                decode=WebhookEndpointWithSecret._adopt,
+                decode=WebhookEndpointWithSecret._answer,
                 body={
                     "url": url,
                     "description": description,
@@ -997,7 +998,7 @@ class WebhookEndpoints:
             Call(
                 "GET",
                 f"/v1/webhook_endpoints/{path_segment('webhook_endpoint_id', webhook_endpoint_id)}",
-                decode=WebhookEndpoint._adopt,
+                decode=WebhookEndpoint._answer,
                 if_none_match=entity_tag(if_none_match),
                 headers=headers,
                 timeout=timeout,
@@ -1051,7 +1052,7 @@ class WebhookEndpoints:
             Call(
                 "PATCH",
                 f"/v1/webhook_endpoints/{path_segment('webhook_endpoint_id', webhook_endpoint_id)}",
-                decode=WebhookEndpoint._adopt,
+                decode=WebhookEndpoint._answer,
                 body={
                     "url": url,
                     "description": description,
@@ -1190,7 +1191,7 @@ class WebhookEndpoints:
             Call(
                 "POST",
                 f"/v1/webhook_endpoints/{path_segment('webhook_endpoint_id', webhook_endpoint_id)}/rotate_secret",
-                decode=WebhookEndpointWithSecret._adopt,
+                decode=WebhookEndpointWithSecret._answer,
                 body={
                     "overlap_seconds": overlap_seconds,
                 },
@@ -1232,7 +1233,7 @@ class WebhookEndpoints:
             Call(
                 "POST",
                 f"/v1/webhook_endpoints/{path_segment('webhook_endpoint_id', webhook_endpoint_id)}/test",
-                decode=WebhookTest._adopt,
+                decode=WebhookTest._answer,
                 body={
                     "event_type": event_type,
                 },
@@ -1272,7 +1273,7 @@ class WebhookEndpoints:
             Call(
                 "POST",
                 f"/v1/webhook_endpoints/{path_segment('webhook_endpoint_id', webhook_endpoint_id)}/diagnose",
-                decode=WebhookDiagnosis._adopt,
+                decode=WebhookDiagnosis._answer,
                 body={},
                 idempotency_key=idempotency_key,
                 headers=headers,
@@ -1310,7 +1311,7 @@ class Deliveries:
             Call(
                 "GET",
                 f"/v1/deliveries/{path_segment('delivery_id', delivery_id)}",
-                decode=Delivery._adopt,
+                decode=Delivery._answer,
                 headers=headers,
                 timeout=timeout,
                 max_retries=max_retries,
@@ -1445,7 +1446,7 @@ class Deliveries:
             Call(
                 "POST",
                 f"/v1/deliveries/{path_segment('delivery_id', delivery_id)}/replay",
-                decode=Delivery._adopt,
+                decode=Delivery._answer,
                 body={},
                 idempotency_key=idempotency_key,
                 headers=headers,
@@ -1481,7 +1482,7 @@ class Deliveries:
             Call(
                 "POST",
                 f"/v1/deliveries/{path_segment('delivery_id', delivery_id)}/cancel",
-                decode=Delivery._adopt,
+                decode=Delivery._answer,
                 body={},
                 idempotency_key=idempotency_key,
                 headers=headers,
@@ -1587,7 +1588,7 @@ class WebhookRepairs:
             Call(
                 "POST",
                 "/v1/webhook_repairs",
-                decode=WebhookRepair._adopt,
+                decode=WebhookRepair._answer,
                 body={
                     "action": action,
                     "endpoint_id": endpoint_id,
@@ -1629,7 +1630,7 @@ class WebhookRepairs:
             Call(
                 "GET",
                 f"/v1/webhook_repairs/{path_segment('webhook_repair_id', webhook_repair_id)}",
-                decode=WebhookRepair._adopt,
+                decode=WebhookRepair._answer,
                 headers=headers,
                 timeout=timeout,
                 max_retries=max_retries,
@@ -1662,7 +1663,7 @@ class WebhookRepairs:
             Call(
                 "POST",
                 f"/v1/webhook_repairs/{path_segment('webhook_repair_id', webhook_repair_id)}/stop",
-                decode=WebhookRepair._adopt,
+                decode=WebhookRepair._answer,
                 body={},
                 idempotency_key=idempotency_key,
                 headers=headers,
@@ -1752,7 +1753,7 @@ class ApiKeys:
             Call(
                 "POST",
                 "/v1/api_keys",
-                decode=ApiKeyWithSecret._adopt,
+                decode=ApiKeyWithSecret._answer,
                 body={
                     "name": name,
                     "scopes": scopes,
@@ -1787,7 +1788,7 @@ class ApiKeys:
             Call(
                 "GET",
                 f"/v1/api_keys/{path_segment('api_key_id', api_key_id)}",
-                decode=ApiKey._adopt,
+                decode=ApiKey._answer,
                 headers=headers,
                 timeout=timeout,
                 max_retries=max_retries,
@@ -1819,7 +1820,7 @@ class ApiKeys:
             Call(
                 "DELETE",
                 f"/v1/api_keys/{path_segment('api_key_id', api_key_id)}",
-                decode=ApiKey._adopt,
+                decode=ApiKey._answer,
                 headers=headers,
                 timeout=timeout,
                 max_retries=max_retries,
@@ -1854,7 +1855,7 @@ class ApiKeys:
             Call(
                 "POST",
                 f"/v1/api_keys/{path_segment('api_key_id', api_key_id)}/rotate",
-                decode=ApiKeyWithSecret._adopt,
+                decode=ApiKeyWithSecret._answer,
                 body={
                     "overlap_seconds": overlap_seconds,
                 },

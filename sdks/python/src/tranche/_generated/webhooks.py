@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class ProjectCreatedWebhook(WebhookEnvelope):
     """The body of a webhook: A project was created."""
 
@@ -39,7 +39,7 @@ class ProjectCreatedWebhook(WebhookEnvelope):
     """The payload of the events of a project."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class MilestoneSubmittedWebhook(WebhookEnvelope):
     """The body of a webhook: A milestone was submitted."""
 
@@ -48,7 +48,7 @@ class MilestoneSubmittedWebhook(WebhookEnvelope):
     """The payload of the events of a milestone."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class MilestoneApprovedWebhook(WebhookEnvelope):
     """The body of a webhook: A milestone was approved."""
 
@@ -57,7 +57,7 @@ class MilestoneApprovedWebhook(WebhookEnvelope):
     """The payload of the events of a milestone."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class PaymentReleasedWebhook(WebhookEnvelope):
     """The body of a webhook: A payment was released."""
 
@@ -66,7 +66,7 @@ class PaymentReleasedWebhook(WebhookEnvelope):
     """The payload of `payment.released`."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class MilestoneCreatedWebhook(WebhookEnvelope):
     """The body of a webhook: A milestone was created."""
 
@@ -75,7 +75,7 @@ class MilestoneCreatedWebhook(WebhookEnvelope):
     """The payload of the events of a milestone."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class MilestoneChangesRequestedWebhook(WebhookEnvelope):
     """The body of a webhook: Changes were requested on a submitted milestone."""
 
@@ -84,7 +84,7 @@ class MilestoneChangesRequestedWebhook(WebhookEnvelope):
     """The payload of the events of a milestone."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class MilestoneCancelledWebhook(WebhookEnvelope):
     """The body of a webhook: A milestone was cancelled."""
 
@@ -93,7 +93,7 @@ class MilestoneCancelledWebhook(WebhookEnvelope):
     """The payload of the events of a milestone."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class InvoiceIssuedWebhook(WebhookEnvelope):
     """The body of a webhook: An invoice was issued."""
 
@@ -102,7 +102,7 @@ class InvoiceIssuedWebhook(WebhookEnvelope):
     """The payload of `invoice.issued`."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class ProjectArchivedWebhook(WebhookEnvelope):
     """The body of a webhook: A project was archived."""
 
@@ -111,7 +111,7 @@ class ProjectArchivedWebhook(WebhookEnvelope):
     """The payload of the events of a project."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class WebhookEndpointDisabledWebhook(WebhookEnvelope):
     """
     The body of a webhook: A webhook endpoint was disabled, because it had failed for days or said that it is gone.
