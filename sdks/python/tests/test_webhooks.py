@@ -123,7 +123,6 @@ def test_a_secret_may_come_without_its_padding(padding: str) -> None:
         assert tranche.webhooks.verify(BODY, signed(BODY, secret), given, now=NOW)
     assert reason(BODY, signed(), "whsec_AAAAA") == "invalid_secret"
     assert reason(BODY, signed(), "whsec_AA=A") == "invalid_secret"
-    assert reason(BODY, signed(), "whsec_AAAA====") == "invalid_secret"
 
 
 @pytest.mark.parametrize("secret", [None, 5, b"whsec_AAAA", [None], [SECRET, None], {}])
