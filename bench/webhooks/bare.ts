@@ -2,7 +2,7 @@
 // concurrency to the same receiver. No database, no queue, no retries, no record; the signatures are made beforehand.
 
 import { Pool } from 'undici';
-import { makeSigningSecret, signatureHeader } from '../../server/src/webhooks/sign.ts';
+import { makeSigningSecret, readSigningSecret, signatureHeader } from '../../server/src/webhooks/sign.ts';
 import { eventBody } from './body.ts';
 
 export interface ToBare {
@@ -18,7 +18,7 @@ interface Prepared {
 }
 
 function prepare({ urls, requests }: ToBare): Prepared[] {
-  const secrets = [makeSigningSecret((bytes) => void crypto.getRandomValues(bytes))];
+  const secrets = [readSigningSecret(makeSigningSecret((bytes) => void crypto.getRandomValues(bytes)))];
   const timestampSeconds = Math.floor(Date.now() / 1000);
   return Array.from({ length: requests }, (_, i) => {
     const body = eventBody(i + 1);

@@ -2,7 +2,7 @@
 // Keeps nothing: where it stood is in memory, and an event that the receiver does not take is not sent again.
 
 import { setTimeout as pause } from 'node:timers/promises';
-import { signatureHeader } from '../webhooks/sign.ts';
+import { readSigningSecret, signatureHeader } from '../webhooks/sign.ts';
 import { type ApiTarget, createClient, Refused, type ToldEvent } from './client.ts';
 
 const FORWARD_TIMEOUT_MS = 15_000;
@@ -78,7 +78,7 @@ async function forward(event: ToldEvent, { forwardTo, secret }: ListenOptions): 
       'user-agent': 'Tranche/listen',
       'webhook-id': event.id,
       'webhook-timestamp': String(timestampSeconds),
-      'webhook-signature': signatureHeader({ id: event.id, timestampSeconds, body, secrets: [secret] }),
+      'webhook-signature': signatureHeader({ id: event.id, timestampSeconds, body, secrets: [readSigningSecret(secret)] }),
       'Tranche-Seq': String(event.seq),
       'Tranche-Attempt': '1',
     },

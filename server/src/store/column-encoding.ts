@@ -160,3 +160,40 @@ export function encodeColumn(type: ColumnType, values: readonly unknown[]): Buff
   }
   return buffer.subarray(0, offset);
 }
+
+/** A column of sent rows: its name in the statement, and its type. */
+export type SentColumn = readonly [name: string, type: ColumnType];
+
+/** The sent columns as a table `r`, from the parameter with this number on. */
+export function sentRows(columns: readonly SentColumn[], firstParameter = 1): string {
+  const arrays = columns.map(([, type], i) => `$${firstParameter + i}::${sentAs(type)}[]`);
+  return `unnest(${arrays.join(', ')}) as r(${columns.map(([name]) => name).join(', ')})`;
+}
+
+/** A column of `sentRows` as the type that it is meant to be. */
+export function received([name, type]: SentColumn): string {
+  const isCast = sentAs(type) !== type && type !== 'timestamptz(3)';
+  return isCast ? `r.${name}::${type}` : `r.${name}`;
+}
+
+/** Rows of one shape that are sent along with a statement and are no table of their own. */
+export interface SentRows<Row> {
+  /** A subquery with all columns in their types, to stand in a FROM clause under an alias. */
+  from(firstParameter: number): string;
+  parameters(rows: readonly Row[]): Buffer[];
+}
+
+export function defineSentRows<Row>(types: { readonly [Name in keyof Row & string]-?: ColumnType }): SentRows<Row> {
+  const columns = Object.entries<ColumnType>(types);
+  return {
+    from: (firstParameter) =>
+      `(select ${columns.map((column) => `${received(column)} as ${column[0]}`).join(', ')} from ${sentRows(columns, firstParameter)})`,
+    parameters: (rows) =>
+      columns.map(([name, type]) =>
+        encodeColumn(
+          type,
+          rows.map((row) => row[name as keyof Row]),
+        ),
+      ),
+  };
+}

@@ -5,10 +5,19 @@ import { type EndpointFlow, type EndpointHealth, healthAtClaim, paceMs, paidFrom
 import type { EventType } from '../domain/event.ts';
 import type { Uuid } from '../domain/ids.ts';
 import type { WebhookEndpoint } from '../domain/webhook-endpoint.ts';
+import { defineSentRows } from './column-encoding.ts';
 import type { Database } from './database.ts';
 import { type Head, isHead, ORDER } from './deliveries-in-order.ts';
 import { freeCondition, orderedCondition } from './deliveries-waiting.ts';
-import { type EndpointKey, type FlowingEndpoint, healthRow, healthRowTypes, lockFlows, setHealth } from './endpoint-flows.ts';
+import {
+  type EndpointKey,
+  type FlowingEndpoint,
+  type HealthRow,
+  healthRow,
+  healthRowTypes,
+  lockFlows,
+  setHealth,
+} from './endpoint-flows.ts';
 import { QUEUE_PLANS } from './planner.ts';
 import { readSecrets, readSigningKeys } from './webhook-endpoints.ts';
 
@@ -85,13 +94,22 @@ const freeRows = (condition: string): string =>
    where ${freeCondition} and workspace_id = r.workspace_id and endpoint_id = r.endpoint_id and ${condition}
    order by next_attempt_at, id limit r.room`;
 
+/** What an endpoint is given under its lock, as a row that is sent. */
+interface GrantedRow extends HealthRow {
+  readonly room: number;
+  readonly paid_from: Date | null;
+  readonly pace_us: number | null;
+}
+const sentGrants = defineSentRows<GrantedRow>({ ...healthRowTypes, room: 'integer', paid_from: 'timestamptz(3)', pace_us: 'integer' });
+const GRANTS_FROM = 8;
+
 // The flows are locked, so nobody else claims from these endpoints. Heads are looked at again: since the look an attempt may have begun or
 // failed, or an earlier event been sent again. A delivery that somebody else has locked (a command, a step of a repair) is passed by: a claim
 // waits for nobody, holding flows, and so can be in no circle of those who wait. Reads the front of the index deliveries_due for each endpoint,
 // at most twice its room, and heads of order by primary key and deliveries_in_order.
 const claimText = `
   with granted as materialized (
-    select * from json_to_recordset($1) as r(${healthRowTypes}, room integer, paid_from timestamptz(3), pace_ms float8)
+    select * from ${sentGrants.from(GRANTS_FROM)} r
   ), candidate as (
     select d.*, r.room, row_number() over (partition by d.workspace_id, d.endpoint_id, d.is_repeat order by d.next_attempt_at, d.id) as nth
     from granted r cross join lateral (
@@ -115,12 +133,12 @@ const claimText = `
     where d.status = 'pending' and d.lease_token is null and (not d.is_repeat or d.next_attempt_at <= $2)
     for no key update of d skip locked
   ), claimed as (
-    update deliveries d set next_attempt_at = $3, lease_token = $4, lease_owner = $8
+    update deliveries d set next_attempt_at = $3, lease_token = $1, lease_owner = $4
     from held c where d.workspace_id = c.workspace_id and d.id = c.id
     returning d.workspace_id, d.id, d.endpoint_id, d.attempts, d.tries, d.event_seq, d.previous_seq, c.next_attempt_at as due_at
   ), flowed as (
     update webhook_flows f set in_flight = f.in_flight + n.claimed, ${setHealth},
-      paid_until = r.paid_from + ceil(n.claimed * r.pace_ms) * interval '1 millisecond'
+      paid_until = r.paid_from + ceil(n.claimed * r.pace_us / 1000.0) * interval '1 millisecond'
     from (select workspace_id, endpoint_id, count(*)::integer as claimed from claimed group by workspace_id, endpoint_id) n
     join granted r on r.workspace_id = n.workspace_id and r.endpoint_id = n.endpoint_id
     where f.workspace_id = n.workspace_id and f.endpoint_id = n.endpoint_id
@@ -165,7 +183,7 @@ export async function claimDue(database: Database, options: ClaimOptions): Promi
     if (granted.length === 0) return { rows: Promise.resolve([]), missed };
     const leaseEnds = new Date(now.getTime() + leaseMs);
     const turns = [heads.map((head) => head.workspaceId), heads.map((head) => head.id)];
-    const parameters = [JSON.stringify(granted), now, leaseEnds, leaseToken, phase % REPEAT_EVERY, ...turns, owner];
+    const parameters = [leaseToken, now, leaseEnds, owner, phase % REPEAT_EVERY, ...turns, ...sentGrants.parameters(granted)];
     // Not awaited, so that COMMIT travels with it; its failure fails the whole.
     const rows = transaction.query<ClaimedRow>(claimText, parameters);
     rows.catch(() => undefined);
@@ -174,13 +192,13 @@ export async function claimDue(database: Database, options: ClaimOptions): Promi
   return { deliveries: (await claiming.rows).map((row) => readClaimed(row, leaseToken)), missed: claiming.missed };
 }
 
-function grantedRow(endpoint: FlowingEndpoint, health: EndpointHealth, room: number, now: Date): Record<string, unknown> {
+function grantedRow(endpoint: FlowingEndpoint, health: EndpointHealth, room: number, now: Date): GrantedRow {
   const perSecond = endpoint.caps.rateLimitPerSecond;
   return {
     ...healthRow(endpoint, health),
     room,
     paid_from: perSecond === null ? null : paidFrom(endpoint.flow.paidUntil, perSecond, now),
-    pace_ms: perSecond === null ? null : paceMs(perSecond),
+    pace_us: perSecond === null ? null : Math.floor(1000 * paceMs(perSecond)),
   };
 }
 

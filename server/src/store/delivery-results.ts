@@ -4,8 +4,17 @@
 import type { AttemptErrorKind } from '../domain/delivery.ts';
 import { isGivenUp, judge, type Verdict } from '../domain/endpoint-flow.ts';
 import type { Uuid } from '../domain/ids.ts';
+import { defineSentRows } from './column-encoding.ts';
 import type { Database } from './database.ts';
-import { type EndpointKey, type FlowingEndpoint, healthRow, healthRowTypes, lockFlows, setHealth } from './endpoint-flows.ts';
+import {
+  type EndpointKey,
+  type FlowingEndpoint,
+  type HealthRow,
+  healthRow,
+  healthRowTypes,
+  lockFlows,
+  setHealth,
+} from './endpoint-flows.ts';
 import { QUEUE_PLANS } from './planner.ts';
 
 /** What came of one attempt. */
@@ -46,23 +55,46 @@ export interface Recorded {
   readonly givenUp: readonly GivenUp[];
 }
 
-const toRow = (result: DeliveryResult): Record<string, unknown> => ({
-  workspace_id: result.workspaceId,
-  delivery_id: result.deliveryId,
-  lease_token: result.leaseToken,
-  status: result.status,
-  next_attempt_at: result.nextAttemptAt,
-  completed_at: result.status === 'pending' ? null : result.endedAt,
-  started_at: result.startedAt,
-  duration_ms: Math.min(Math.max(0, result.endedAt.getTime() - result.startedAt.getTime()), MAX_INTEGER),
-  status_code: result.statusCode,
-  error_kind: result.errorKind,
-  error: result.error,
-  remote_address: result.remoteAddress,
-  response_headers: result.responseHeaders,
-  response_body: result.responseBody,
-  response_truncated: result.responseTruncated,
+/** A result as it is sent. */
+const sentResults = defineSentRows<ReturnType<typeof toRow>>({
+  workspace_id: 'uuid',
+  delivery_id: 'uuid',
+  lease_token: 'uuid',
+  status: 'text',
+  next_attempt_at: 'timestamptz(3)',
+  completed_at: 'timestamptz(3)',
+  started_at: 'timestamptz(3)',
+  duration_ms: 'integer',
+  status_code: 'smallint',
+  error_kind: 'text',
+  error: 'text',
+  remote_address: 'text',
+  response_headers: 'jsonb',
+  response_body: 'text',
+  response_truncated: 'boolean',
 });
+const sentFlows = defineSentRows<HealthRow>(healthRowTypes);
+const FLOWS_FROM = 16;
+
+function toRow(result: DeliveryResult) {
+  return {
+    workspace_id: result.workspaceId,
+    delivery_id: result.deliveryId,
+    lease_token: result.leaseToken,
+    status: result.status,
+    next_attempt_at: result.nextAttemptAt,
+    completed_at: result.status === 'pending' ? null : result.endedAt,
+    started_at: result.startedAt,
+    duration_ms: Math.min(Math.max(0, result.endedAt.getTime() - result.startedAt.getTime()), MAX_INTEGER),
+    status_code: result.statusCode,
+    error_kind: result.errorKind,
+    error: result.error,
+    remote_address: result.remoteAddress,
+    response_headers: result.responseHeaders,
+    response_body: result.responseBody,
+    response_truncated: result.responseTruncated,
+  };
+}
 
 const MAX_INTEGER = 2_147_483_647;
 
@@ -70,10 +102,7 @@ const MAX_INTEGER = 2_147_483_647;
 // nothing is joined a second time. What was asked for while the attempt was under way follows now, unless it was acknowledged.
 const recordText = `
   with result as materialized (
-    select * from json_to_recordset($1) as r(
-      workspace_id uuid, delivery_id uuid, lease_token uuid, status text, next_attempt_at timestamptz(3), completed_at timestamptz(3),
-      started_at timestamptz(3), duration_ms integer, status_code smallint, error_kind text, error text, remote_address text,
-      response_headers jsonb, response_body text, response_truncated boolean)
+    select * from ${sentResults.from(1)} r
   ), settled as (
     update deliveries d
     set attempts = d.attempts + 1, is_repeat = true, lease_token = null, lease_owner = null, lost_leases = 0, asked = null,
@@ -96,7 +125,7 @@ const recordText = `
     from settled
   ), flowed as (
     update webhook_flows f set in_flight = greatest(0, f.in_flight - coalesce(n.settled, 0)), ${setHealth}
-    from json_to_recordset($2) as r(${healthRowTypes})
+    from ${sentFlows.from(FLOWS_FROM)} r
     left join (select endpoint_id, count(*)::integer as settled from settled group by endpoint_id) n on n.endpoint_id = r.endpoint_id
     where f.workspace_id = r.workspace_id and f.endpoint_id = r.endpoint_id
   )
@@ -122,7 +151,7 @@ export async function recordResults(database: Database, results: readonly Delive
     });
     // In the order of their ids, as everybody writes deliveries who writes several: so nobody waits in a circle.
     const inOrder = results.toSorted((a, b) => (a.deliveryId < b.deliveryId ? -1 : 1));
-    const parameters = [JSON.stringify(inOrder.map(toRow)), JSON.stringify(flows)];
+    const parameters = [...sentResults.parameters(inOrder.map(toRow)), ...sentFlows.parameters(flows)];
     // Not awaited, so that COMMIT travels with it; its failure fails the whole.
     const rows = transaction.query<{ written: number }>(recordText, parameters);
     rows.catch(() => undefined);

@@ -4,6 +4,7 @@
 import type { BreakerState, EndpointCaps, EndpointFlow, EndpointHealth } from '../domain/endpoint-flow.ts';
 import { unharmed } from '../domain/endpoint-flow.ts';
 import type { Uuid } from '../domain/ids.ts';
+import type { ColumnType } from './column-encoding.ts';
 import type { Queryable } from './database.ts';
 
 /** An endpoint with its flow. The health is that of the endpoint's present generation. */
@@ -97,8 +98,8 @@ export async function lockFlows(transaction: Queryable, keys: readonly EndpointK
   return (await transaction.query<FlowRow>(lockTexts[mode], parameters)).map(readFlow);
 }
 
-/** What of a flow is written along with a claim or with results, as a row of JSON. */
-export function healthRow({ flow, generation }: FlowingEndpoint, health: EndpointHealth): Record<string, unknown> {
+/** What of a flow is written along with a claim or with results, as a row that is sent. */
+export function healthRow({ flow, generation }: FlowingEndpoint, health: EndpointHealth) {
   return {
     workspace_id: flow.workspaceId,
     endpoint_id: flow.endpointId,
@@ -113,8 +114,20 @@ export function healthRow({ flow, generation }: FlowingEndpoint, health: Endpoin
   };
 }
 
-export const healthRowTypes = `workspace_id uuid, endpoint_id uuid, breaker text, failures integer, openings integer, allowance integer,
-  probe_at timestamptz(3), resume_at timestamptz(3), failing_since timestamptz(3), generation integer`;
+export type HealthRow = ReturnType<typeof healthRow>;
+
+export const healthRowTypes = {
+  workspace_id: 'uuid',
+  endpoint_id: 'uuid',
+  breaker: 'text',
+  failures: 'integer',
+  openings: 'integer',
+  allowance: 'integer',
+  probe_at: 'timestamptz(3)',
+  resume_at: 'timestamptz(3)',
+  failing_since: 'timestamptz(3)',
+  generation: 'integer',
+} as const satisfies Record<keyof HealthRow, ColumnType>;
 
 /** Sets a flow's health from the row `r`. */
 export const setHealth = `breaker = r.breaker, failures = r.failures, openings = r.openings, allowance = r.allowance, probe_at = r.probe_at,

@@ -4,6 +4,7 @@
 import { defaultEventTypes, type EventType } from '../domain/event.ts';
 import type { Uuid } from '../domain/ids.ts';
 import type { EndpointOrdering } from '../domain/webhook-endpoint.ts';
+import { defineSentRows } from './column-encoding.ts';
 import type { Database, Queryable } from './database.ts';
 
 /** Workspaces of one pass, which is one transaction. */
@@ -151,16 +152,24 @@ interface NewDelivery {
   readonly workspace_id: Uuid;
   readonly id: Uuid;
   readonly endpoint_id: Uuid;
-  readonly event_seq: string;
-  readonly previous_seq: string | null;
+  readonly event_seq: bigint;
+  readonly previous_seq: bigint | null;
   readonly order_key: Uuid | null;
   readonly created_at: Date;
 }
 
+interface Position {
+  readonly workspace_id: Uuid;
+  readonly endpoint_id: Uuid;
+  readonly seq: bigint;
+}
+
+type Cursor = Omit<Position, 'endpoint_id'>;
+
 interface Plan {
   readonly deliveries: readonly NewDelivery[];
-  readonly positions: readonly { workspace_id: Uuid; endpoint_id: Uuid; seq: string }[];
-  readonly cursors: readonly { workspace_id: Uuid; seq: string }[];
+  readonly positions: readonly Position[];
+  readonly cursors: readonly Cursor[];
   readonly events: number;
   /** Workspaces of which events were left for the next pass. */
   readonly left: ReadonlySet<Uuid>;
@@ -179,7 +188,7 @@ function inTurn(events: readonly FreshEvent[], workspaceIds: readonly Uuid[]): F
   return turns;
 }
 
-/** Pairs events with those who asked for them. Sequence numbers travel as text, since a JSON number would pass through a float. */
+/** Pairs events with those who asked for them. */
 function match(events: readonly FreshEvent[], subscribers: readonly Subscriber[], newId: () => Uuid, now: Date): Plan {
   const defaults: readonly EventType[] = defaultEventTypes;
   const byWorkspace = Map.groupBy(subscribers, (subscriber) => subscriber.workspace_id);
@@ -204,8 +213,8 @@ function match(events: readonly FreshEvent[], subscribers: readonly Subscriber[]
         workspace_id: event.workspace_id,
         id: newId(),
         endpoint_id: taker.id,
-        event_seq: event.seq.toString(),
-        previous_seq: previous?.toString() ?? null,
+        event_seq: event.seq,
+        previous_seq: previous,
         // What belongs to no project is in order among itself.
         order_key: taker.ordering === 'project' ? (event.project_id ?? event.workspace_id) : null,
         created_at: now,
@@ -217,12 +226,24 @@ function match(events: readonly FreshEvent[], subscribers: readonly Subscriber[]
   }
   return {
     deliveries,
-    positions: [...positions].map(([taker, seq]) => ({ workspace_id: taker.workspace_id, endpoint_id: taker.id, seq: seq.toString() })),
-    cursors: [...cursors].map(([workspaceId, seq]) => ({ workspace_id: workspaceId, seq: seq.toString() })),
+    positions: [...positions].map(([taker, seq]) => ({ workspace_id: taker.workspace_id, endpoint_id: taker.id, seq })),
+    cursors: [...cursors].map(([workspaceId, seq]) => ({ workspace_id: workspaceId, seq })),
     events: handled,
     left,
   };
 }
+
+const sentDeliveries = defineSentRows<NewDelivery>({
+  workspace_id: 'uuid',
+  id: 'uuid',
+  endpoint_id: 'uuid',
+  event_seq: 'bigint',
+  previous_seq: 'bigint',
+  order_key: 'uuid',
+  created_at: 'timestamptz(3)',
+});
+const sentPositions = defineSentRows<Position>({ workspace_id: 'uuid', endpoint_id: 'uuid', seq: 'bigint' });
+const sentCursors = defineSentRows<Cursor>({ workspace_id: 'uuid', seq: 'bigint' });
 
 /** One statement for the three tables. The unique index on (workspace, endpoint, event) is the last line against a second delivery. */
 async function write(transaction: Queryable, plan: Plan): Promise<void> {
@@ -231,16 +252,15 @@ async function write(transaction: Queryable, plan: Plan): Promise<void> {
     `with delivered as (
        insert into deliveries (workspace_id, id, endpoint_id, event_seq, previous_seq, order_key, status, next_attempt_at, created_at)
        select r.workspace_id, r.id, r.endpoint_id, r.event_seq, r.previous_seq, r.order_key, 'pending', r.created_at, r.created_at
-       from json_to_recordset($1) as r(workspace_id uuid, id uuid, endpoint_id uuid, event_seq bigint, previous_seq bigint, order_key uuid,
-         created_at timestamptz(3))
+       from ${sentDeliveries.from(1)} r
        on conflict (workspace_id, endpoint_id, event_seq) do nothing
      ), positioned as (
        insert into webhook_positions (workspace_id, endpoint_id, seq)
-       select r.workspace_id, r.endpoint_id, r.seq from json_to_recordset($2) as r(workspace_id uuid, endpoint_id uuid, seq bigint)
+       select r.workspace_id, r.endpoint_id, r.seq from ${sentPositions.from(8)} r
        on conflict (workspace_id, endpoint_id) do update set seq = excluded.seq
      )
-     update webhook_cursors c set seq = r.seq from json_to_recordset($3) as r(workspace_id uuid, seq bigint)
+     update webhook_cursors c set seq = r.seq from ${sentCursors.from(11)} r
      where c.workspace_id = r.workspace_id`,
-    [JSON.stringify(plan.deliveries), JSON.stringify(plan.positions), JSON.stringify(plan.cursors)],
+    [...sentDeliveries.parameters(plan.deliveries), ...sentPositions.parameters(plan.positions), ...sentCursors.parameters(plan.cursors)],
   );
 }

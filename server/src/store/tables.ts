@@ -1,7 +1,7 @@
 // How a record of the domain becomes a row and back, and the bulk statements every table of the lane shares.
 // Knows no particular table; those stand in one module per aggregate.
 
-import { type ColumnType, encodeColumn, sentAs } from './column-encoding.ts';
+import { type ColumnType, encodeColumn, received, type SentColumn, sentRows } from './column-encoding.ts';
 import type { Queryable } from './database.ts';
 
 interface Column<Field> {
@@ -52,17 +52,17 @@ export function defineTable<Entity>(name: string, columns: Columns<Entity>): Tab
   const isKey = ([, { column }]: Field): boolean => column === 'workspace_id' || column === 'id';
   const changing = fields.filter(([, { fixed }]) => fixed !== true);
   const updated = [...fields.filter(isKey), ...changing];
-  const assignments = changing.map(([, { column, type }]) => `${column} = ${received(column, type)}`);
+  const assignments = sent(changing).map((column) => `${column[0]} = ${received(column)}`);
   return {
     name,
     select: (alias) => names.map((column) => `${alias}.${column}`).join(', '),
     fromRow: compileReader(fields),
     insert: {
-      text: `insert into ${name} (${names.join(', ')}) select ${fields.map(([, { column, type }]) => received(column, type)).join(', ')} from ${rows(fields)}`,
+      text: `insert into ${name} (${names.join(', ')}) select ${sent(fields).map(received).join(', ')} from ${sentRows(sent(fields))}`,
       parameters: (entities) => encode(fields, entities),
     },
     update: {
-      text: `update ${name} t set ${assignments.join(', ')} from ${rows(updated)} where t.workspace_id = r.workspace_id and t.id = r.id`,
+      text: `update ${name} t set ${assignments.join(', ')} from ${sentRows(sent(updated))} where t.workspace_id = r.workspace_id and t.id = r.id`,
       parameters: (entities) => encode(updated, entities),
     },
   };
@@ -81,16 +81,8 @@ function compileReader<Entity>(fields: readonly Field[]): (row: Record<string, u
   return make(fields.map(([, { read }]) => read)) as (row: Record<string, unknown>) => Entity;
 }
 
-/** The sent columns as a table. Every column is named, so that one added by a later migration keeps its default. */
-function rows(fields: readonly Field[]): string {
-  const arrays = fields.map(([, { type }], i) => `$${i + 1}::${sentAs(type)}[]`);
-  return `unnest(${arrays.join(', ')}) as r(${fields.map(([, { column }]) => column).join(', ')})`;
-}
-
-function received(column: string, type: ColumnType): string {
-  const isCast = sentAs(type) !== type && type !== 'timestamptz(3)';
-  return isCast ? `r.${column}::${type}` : `r.${column}`;
-}
+// Every column is named, so that one added by a later migration keeps its default.
+const sent = (fields: readonly Field[]): SentColumn[] => fields.map(([, { column, type }]) => [column, type]);
 
 function encode<Entity>(fields: readonly Field[], entities: readonly Entity[]): Buffer[] {
   return fields.map(([field, { type, write }]) => {

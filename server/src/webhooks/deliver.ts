@@ -112,7 +112,7 @@ function recordOf(sent: SendResult): AttemptRecord {
 
 /** What signs an attempt, opened. */
 export interface Signers {
-  readonly secrets: readonly string[];
+  readonly secrets: readonly KeyObject[];
   readonly keys: readonly KeyObject[];
 }
 

@@ -5,14 +5,14 @@ import type { KeyObject } from 'node:crypto';
 import type { NewSigningKey } from '../domain/endpoint-sending.ts';
 import type { Uuid } from '../domain/ids.ts';
 import type { Cipher } from '../store/cipher.ts';
-import { readSigningKey, type SigningKeyPair } from './sign.ts';
+import { readSigningKey, readSigningSecret, type SigningKeyPair } from './sign.ts';
 
 /** What is kept opened, of secrets, keys and headers each: opening is work that every attempt would repeat. */
 const MAX_OPENED = 5_000;
 
 export interface Seals {
   sealSecret(secret: string, endpointId: Uuid): string;
-  openSecret(sealed: string, endpointId: Uuid): string;
+  openSecret(sealed: string, endpointId: Uuid): KeyObject;
   sealKey(pair: SigningKeyPair, endpointId: Uuid): NewSigningKey;
   openKey(sealed: string, endpointId: Uuid): KeyObject;
   sealHeader(name: string, value: string, endpointId: Uuid): string;
@@ -24,11 +24,12 @@ const keyContext = (endpointId: Uuid): string => `${endpointId}:signing_key`;
 const headerContext = (name: string, endpointId: Uuid): string => `${endpointId}:header:${name.toLowerCase()}`;
 
 export function createSeals(cipher: Cipher): Seals {
+  const secrets = createOpener((sealed, context) => readSigningSecret(cipher.open(sealed, context)));
   const texts = createOpener((sealed, context) => cipher.open(sealed, context));
   const keys = createOpener((sealed, context) => readSigningKey(cipher.open(sealed, context)));
   return {
     sealSecret: (secret, endpointId) => cipher.seal(secret, endpointId),
-    openSecret: (sealed, endpointId) => texts(sealed, endpointId),
+    openSecret: (sealed, endpointId) => secrets(sealed, endpointId),
     sealKey: ({ publicKey, privateKey }, endpointId) => ({ publicKey, sealed: cipher.seal(privateKey, keyContext(endpointId)) }),
     openKey: (sealed, endpointId) => keys(sealed, keyContext(endpointId)),
     sealHeader: (name, value, endpointId) => cipher.seal(value, headerContext(name, endpointId)),

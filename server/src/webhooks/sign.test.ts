@@ -4,16 +4,16 @@
 import { randomFillSync } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
-import { currentSecrets, makeSigningSecret, signatureHeader } from './sign.ts';
+import { currentSecrets, makeSigningSecret, readSigningSecret, signatureHeader } from './sign.ts';
 
 const random = (bytes: Uint8Array): void => void randomFillSync(bytes);
 const body = JSON.stringify({ event: 'project.created', data: { projectId: 'prj_1', name: 'Größe 📐', clientId: 'c' } });
 const id = 'evt_01h455vb4pex5vsknk084sn02q';
 const timestampSeconds = Math.floor(Date.now() / 1000);
-const headersOf = (secrets: string[]) => ({
+const headersOf = (secrets: readonly string[]) => ({
   'webhook-id': id,
   'webhook-timestamp': String(timestampSeconds),
-  'webhook-signature': signatureHeader({ id, timestampSeconds, body, secrets }),
+  'webhook-signature': signatureHeader({ id, timestampSeconds, body, secrets: secrets.map(readSigningSecret) }),
 });
 
 describe('signatureHeader', () => {
@@ -33,8 +33,8 @@ describe('signatureHeader', () => {
 
   test('a known message has the signature that the specification gives it', () => {
     const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
-    const message = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', timestampSeconds: 1614265330, body: '{"test": 2432232314}', secrets: [secret] };
-    expect(signatureHeader(message)).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
+    const message = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', timestampSeconds: 1614265330, body: '{"test": 2432232314}' };
+    expect(signatureHeader({ ...message, secrets: [readSigningSecret(secret)] })).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
   });
 });
 

@@ -1,7 +1,7 @@
 // Signatures of the Standard Webhooks specification: how a receiver knows that a webhook is ours, whole and recent.
 // Pure: randomness and time are handed in. Never sees a sealed secret or key, only opened ones.
 
-import { createHmac, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
+import { createHmac, createPrivateKey, createPublicKey, createSecretKey, type KeyObject, sign } from 'node:crypto';
 
 const SECRET_PREFIX = 'whsec_';
 const PRIVATE_KEY_PREFIX = 'whsk_';
@@ -23,6 +23,11 @@ function randomBytes(random: Random, count: number): Buffer {
 /** `whsec_` and 32 random bytes in base64. */
 export function makeSigningSecret(random: Random): string {
   return SECRET_PREFIX + randomBytes(random, SECRET_BYTES).toString('base64');
+}
+
+/** A secret as `makeSigningSecret` wrote it, ready to sign: made of its bytes anew at every signature, it costs eight times the signature. */
+export function readSigningSecret(secret: string): KeyObject {
+  return createSecretKey(Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64'));
 }
 
 export interface SigningKeyPair {
@@ -62,8 +67,8 @@ export interface SignedMessage {
   readonly timestampSeconds: number;
   /** The exact body that is sent. */
   readonly body: string;
-  /** `whsec_…`, newest first; each adds a signature `v1`, and the receiver is content with any one. */
-  readonly secrets: readonly string[];
+  /** Newest first; each adds a signature `v1`, and the receiver is content with any one. */
+  readonly secrets: readonly KeyObject[];
   /** Ed25519 keys, newest first; each adds a signature `v1a`. */
   readonly keys?: readonly KeyObject[];
 }
@@ -74,10 +79,7 @@ export interface SignedMessage {
  */
 export function signatureHeader({ id, timestampSeconds, body, secrets, keys = [] }: SignedMessage): string {
   const signed = Buffer.from(`${id}.${timestampSeconds}.${body}`);
-  const hmac = (secret: string): string =>
-    createHmac('sha256', Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64'))
-      .update(signed)
-      .digest('base64');
+  const hmac = (secret: KeyObject): string => createHmac('sha256', secret).update(signed).digest('base64');
   return [...secrets.map((secret) => `v1,${hmac(secret)}`), ...keys.map((key) => `v1a,${sign(null, signed, key).toString('base64')}`)].join(
     ' ',
   );
