@@ -13,6 +13,7 @@ import { composeDelivery, type Delivery, type DeliveryConfig } from './compose-d
 import { type Config, ConfigurationError, databaseOptions, webhookNetwork } from './config.ts';
 import { makeKeySecret } from './domain/api-key.ts';
 import { createIdGenerator } from './domain/ids.ts';
+import { closeServer, type Patience } from './http/close-server.ts';
 import codeSamples from './http/code-samples.json' with { type: 'json' };
 import { createEventStreams } from './http/event-streams.ts';
 import { buildOpenApi } from './http/openapi.ts';
@@ -147,13 +148,21 @@ export interface Service {
   readonly operating: Operating;
   /** Begins to listen for notifications, to deliver and to prune. */
   start(): Promise<void>;
-  /** Finishes what was accepted, then lets go of everything. */
-  stop(): Promise<void>;
+  /** Finishes what was accepted, then lets go of everything. With patience, clients are left the time to notice. */
+  stop(patience?: Patience): Promise<void>;
+}
+
+/** What a service needs to know where it is one of several processes that somebody watches over. */
+export interface Supervised {
+  /** What `/metrics` tells: of all of them. */
+  readonly metricsOfAll: () => Promise<string>;
+  /** Called once when the part that delivers hangs. */
+  readonly onHang: () => void;
 }
 
 export type ServiceConfig = Pick<Config, 'RATE_LIMIT_PER_MINUTE'> & DeliveryConfig;
 
-export function composeService(store: Store, config: ServiceConfig, version: string, log: Logger): Service {
+export function composeService(store: Store, config: ServiceConfig, version: string, log: Logger, supervised?: Supervised): Service {
   const { database, cipher, lane } = store;
   const keys = createKeyCache({ lookUp: (hashes) => findKeysByHash(database, hashes), database, now: Date.now });
   const limits = createRateLimit({
@@ -169,7 +178,7 @@ export function composeService(store: Store, config: ServiceConfig, version: str
     for (const key of committed.keys) keys.invalidate(key.workspaceId, key.id);
   });
 
-  const delivery = composeDelivery({ store, config, version, log, clock, newId });
+  const delivery = composeDelivery({ store, config, version, log, clock, newId, ...supervised });
   const { operating } = delivery;
 
   const streams = createEventStreams({
@@ -232,10 +241,11 @@ export function composeService(store: Store, config: ServiceConfig, version: str
       );
       await delivery.start();
     },
-    async stop() {
-      // First, since the server waits for every answer to end, and theirs would not.
+    async stop(patience) {
+      const closed = closeServer(app, lane, patience);
+      // The server waits for every answer to end, and theirs would not. It takes no connection any more, so who comes back finds another.
       await streams.close();
-      await closeServer(app, lane);
+      await closed;
       await delivery.stop();
       await lane.close();
       for (const end of endings) await end();
@@ -252,16 +262,4 @@ const WORKER_DRAIN_MS = SEND_TIMEOUT_MS + 2_000;
 export function composeWorker(store: Store, config: DeliveryConfig, version: string, log: Logger, onHang: () => void): Delivery {
   const worksAlways = { ...config, WEBHOOK_WORKER: true };
   return composeDelivery({ store, config: worksAlways, version, log, clock, newId, drainMs: WORKER_DRAIN_MS, onHang });
-}
-
-/** How long a stop waits for requests that have begun to arrive. With what follows it stays below the 10 s that container platforms allow. */
-const REQUESTS_TIMEOUT_MS = 5_000;
-
-/** Answers what has arrived. A client that has not sent the rest in time is cut off, or it would decide when we stop. */
-async function closeServer(app: FastifyInstance, lane: Lane): Promise<void> {
-  const late = setTimeout(() => {
-    // After the lane: what it has accepted is answered, and not cut.
-    void lane.close().then(() => setImmediate(() => app.server.closeAllConnections()));
-  }, REQUESTS_TIMEOUT_MS);
-  await app.close().finally(() => clearTimeout(late));
 }

@@ -33,6 +33,14 @@ function optional<T>(schema: z.ZodType<T>, description: string): Setting<T | und
 export const settings = {
   HOST: setting(z.string().min(1), '127.0.0.1', 'Address to listen on. `0.0.0.0` for all; then put TLS in front.'),
   PORT: setting(integer(0, 65_535), '8080', 'Port to listen on; 0 picks a free one.'),
+  PROCESSES: optional(
+    z
+      .string()
+      .regex(/^(auto|\d+)$/, { error: 'must be a whole number, or auto', abort: true })
+      .transform((text) => (text === 'auto' ? 0 : Number(text)))
+      .refine((count) => count <= 256, 'must be from 0 to 256'),
+    'So many processes serve on the one port, watched over by one more (PostgreSQL only); 0 or `auto`: one for each core. The same as `serve --processes`.',
+  ),
   DATABASE_URL: optional(postgresUrl, 'PostgreSQL 15 or later. Without it the service uses the embedded database in `DATA_DIR`.'),
   DATABASE_DIRECT_URL: optional(
     postgresUrl,

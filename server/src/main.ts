@@ -29,10 +29,10 @@ program
   .command('serve')
   .description('serve the API, with the embedded database or with DATABASE_URL')
   .option('--no-worker', 'leave the delivery of webhooks to "tranche worker" (PostgreSQL only)')
-  .action(async ({ worker }) => {
-    const { serve } = await import('./serve.ts');
-    const config = readConfig(process.env);
-    await serve(worker ? config : { ...config, WEBHOOK_WORKER: false }, version, say);
+  .option('--processes <n>', 'so many processes on the one port, or "auto" for one per core (PostgreSQL only)')
+  .action(async ({ worker, processes }) => {
+    const config = readConfig(processes === undefined ? process.env : { ...process.env, PROCESSES: processes });
+    await startServing(worker ? config : { ...config, WEBHOOK_WORKER: false });
   });
 
 program
@@ -153,6 +153,19 @@ function collectHeads(text: string, before: readonly string[]): string[] {
   if (!/^(wsp_[0-9a-z]{26}:)?\d+:[0-9a-f]{64}$/.test(text))
     throw new InvalidArgumentError('It must look like 1234:9f86d081…, as verify prints it.');
   return [...before, text];
+}
+
+/** As one process, as the supervisor of several, or as one of them. */
+async function startServing(config: Config): Promise<void> {
+  if (config.PROCESSES !== undefined) {
+    const { isWorker } = (await import('node:cluster')).default;
+    if (isWorker) return (await import('./serve-supervised.ts')).serveSupervised(config, version);
+    const { processCount, supervise } = await import('./supervise.ts');
+    const count = processCount(config);
+    if (count !== null) return supervise(config, count, version, say);
+  }
+  const { serve } = await import('./serve.ts');
+  await serve(config, version, say);
 }
 
 /** Carries an operation out: in the serving process that holds the embedded database, or else right here. */

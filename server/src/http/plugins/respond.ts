@@ -127,8 +127,10 @@ export function createResponder({ log, rateLimitPolicy, isDraining }: ResponderO
     stream(exchange, type, begin) {
       const { request, response } = exchange;
       if (response.headersSent || response.destroyed) return;
-      // Some proxies gather an answer before they pass it on; this header tells the most common one not to.
-      response.writeHead(200, { ...commonHeaders(exchange), 'Content-Type': type, 'X-Accel-Buffering': 'no' });
+      // Some proxies gather an answer before they pass it on; `X-Accel-Buffering` tells the most common one not to. A stream has its
+      // connection to itself and ends with it: who comes back is led to a process that goes on.
+      const own = { 'Content-Type': type, 'X-Accel-Buffering': 'no', Connection: 'close' };
+      response.writeHead(200, { ...commonHeaders(exchange), ...own });
       exchange.meter?.answered(200, performance.now() - exchange.startedAtMs);
       if (request.method === 'HEAD') response.end();
       else begin(response);
