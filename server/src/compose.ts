@@ -16,6 +16,7 @@ import { createIdGenerator } from './domain/ids.ts';
 import { closeServer, type Patience } from './http/close-server.ts';
 import codeSamples from './http/code-samples.json' with { type: 'json' };
 import { createEventStreams } from './http/event-streams.ts';
+import { createLoadGate } from './http/load-gate.ts';
 import { buildOpenApi } from './http/openapi.ts';
 import { createReads } from './http/reads.ts';
 import { createRepairs } from './http/repairs.ts';
@@ -105,7 +106,7 @@ function makeDataDirectory(path: string): void {
 export function assembleStore(
   database: Database,
   cipher: Cipher,
-  config: Pick<Config, 'LANES'>,
+  config: Pick<Config, 'LANES'> & Partial<Pick<Config, 'OVERLOAD_WAIT_MS'>>,
   log: Logger,
   applied: readonly string[] = [],
 ): Store {
@@ -119,6 +120,7 @@ export function assembleStore(
     clock,
     newId,
     cipher,
+    maxWaitMs: config.OVERLOAD_WAIT_MS,
     onCommitted: (committed) => {
       for (const listener of onCommitted) listener(committed);
     },
@@ -160,7 +162,7 @@ export interface Supervised {
   readonly onHang: () => void;
 }
 
-export type ServiceConfig = Pick<Config, 'RATE_LIMIT_PER_MINUTE'> & DeliveryConfig;
+export type ServiceConfig = Pick<Config, 'RATE_LIMIT_PER_MINUTE' | 'OVERLOAD_WAIT_MS'> & DeliveryConfig;
 
 export function composeService(store: Store, config: ServiceConfig, version: string, log: Logger, supervised?: Supervised): Service {
   const { database, cipher, lane } = store;
@@ -188,6 +190,14 @@ export function composeService(store: Store, config: ServiceConfig, version: str
     now: Date.now,
     log,
   });
+  const gate = createLoadGate({
+    databaseWaitMs: () => database.expectedWaitMs(),
+    isLaneBusyFor: (workspaceId) => lane.isBusyFor(workspaceId),
+    maxWaitMs: config.OVERLOAD_WAIT_MS,
+    uptimeMs: () => performance.now(),
+    log,
+  });
+  delivery.metrics.watchRefusals(gate.refused);
   const seals = createSeals(cipher);
   const notify = (channel: string, payload: string): void =>
     void database.notify(channel, payload).catch((error) => log.warn({ err: error }, 'a notification could not be sent'));
@@ -214,6 +224,7 @@ export function composeService(store: Store, config: ServiceConfig, version: str
     keys,
     limits,
     uses,
+    gate,
     now: Date.now,
     log,
     unreadyReason: operating.unreadyReason,
@@ -230,6 +241,7 @@ export function composeService(store: Store, config: ServiceConfig, version: str
     worker: delivery.worker,
     operating,
     async start() {
+      gate.start();
       endings.push(
         await database.listen(KEYS_CHANNEL, (payload) => {
           const [workspaceId, keyId] = payload.split(':');

@@ -101,6 +101,11 @@ export const settings = {
     z.string().regex(/^[\x21-\x7e]{20,200}$/, 'must be 20 to 200 visible ASCII characters'),
     'Bearer token that `/metrics` asks for. Without `METRICS_PORT`, `serve` answers `/metrics` on its main port with it.',
   ),
+  OVERLOAD_WAIT_MS: setting(
+    integer(10, 60_000),
+    '250',
+    'Requests that would have to wait longer than about this for the database, their commit or the event loop are answered 503 at once.',
+  ),
   LANES: setting(
     integer(1, 16),
     '2',

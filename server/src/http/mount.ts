@@ -31,7 +31,7 @@ export function mountRoutes(app: FastifyInstance, routes: readonly Route[], serv
       method: route.method,
       url: route.path,
       exposeHeadRoute: route.method === 'GET',
-      handler: handlerOf(route, admit, services.respond, services.meterOf?.(route.operationId) ?? null),
+      handler: handlerOf(route, admit, services, services.meterOf?.(route.operationId) ?? null),
     });
   }
 }
@@ -41,12 +41,14 @@ type Ids = Record<string, Uuid>;
 const NO_IDS: Ids = Object.freeze({});
 const NO_QUERY = Object.freeze({});
 
-function handlerOf(route: Route, admit: ReturnType<typeof createAdmission>, respond: Responder, meter: RequestMeter | null) {
-  const serve = createServe(route, respond);
+function handlerOf(route: Route, admit: ReturnType<typeof createAdmission>, services: MountServices, meter: RequestMeter | null) {
+  const { respond } = services;
+  const serve = createServe(route, services);
+  const isWrite = route.method !== 'GET';
   return (request: FastifyRequest, reply: FastifyReply): void => {
     const exchange = exchangeOf(request, reply, meter);
     try {
-      const admission = admit(request.raw.headers.authorization);
+      const admission = admit(request.raw.headers.authorization, isWrite);
       if (admission instanceof Promise) {
         admission
           .then((admitted) => serve(exchange, admitted, request.params as Params))
@@ -59,7 +61,7 @@ function handlerOf(route: Route, admit: ReturnType<typeof createAdmission>, resp
 }
 
 /** What follows the admission: everything up to the call of the route, which alone is asynchronous where there is no body. */
-function createServe(route: Route, respond: Responder): (exchange: Exchange, admission: Admission, params: Params) => void {
+function createServe(route: Route, { respond, gate }: MountServices): (exchange: Exchange, admission: Admission, params: Params) => void {
   const finish = createFinish(route, respond);
   const readsBody = route.method === 'POST' || route.method === 'PATCH';
   const checkBody = readsBody ? createBodyCheck(route) : null;
@@ -70,9 +72,17 @@ function createServe(route: Route, respond: Responder): (exchange: Exchange, adm
     const caller: Caller = { workspaceId: key.workspaceId, keyId: key.id, scopes: key.scopes };
     const { ids, query, body, bodyBytes, idempotency, ifMatch } = parts;
     const lastEventId = streams ? lastEventIdOf(exchange) : undefined;
-    route.handle({ caller, ids, query, body, bodyBytes, idempotency, ifMatch, lastEventId }).then(
-      (outcome) => finish(exchange, outcome),
-      (error: unknown) => respond.fail(exchange, error),
+    const work = route.handle({ caller, ids, query, body, bodyBytes, idempotency, ifMatch, lastEventId });
+    const tally = gate?.began(key.workspaceId);
+    work.then(
+      (outcome) => {
+        if (tally !== undefined) gate?.ended(tally);
+        finish(exchange, outcome);
+      },
+      (error: unknown) => {
+        if (tally !== undefined) gate?.ended(tally);
+        respond.fail(exchange, error);
+      },
     );
   }
 

@@ -42,6 +42,8 @@ export interface Metrics {
   /** The same sender, with its attempts counted. */
   measured(send: Send): Send;
   pruned(kind: PruneKind, rows: number): void;
+  /** Requests that were refused because they would have waited too long, by what for; a server counts them, a worker has none. */
+  watchRefusals(refused: Readonly<Record<string, number>>): void;
   /** Everything; `measured` says what there is to look at. */
   families(measured: Measured): Promise<Family[]>;
 }
@@ -55,6 +57,7 @@ export function createMetrics(): Metrics {
   const pruned = new CounterByName<PruneKind | 'other'>(['deliveries', 'attempts', 'idempotency_keys'], 'other');
   // From the first time that somebody reads: where nobody does, it costs nothing.
   let lag: Lag | null = null;
+  let refused: Readonly<Record<string, number>> = {};
 
   function laneFamilies(lane: Pick<Lane, 'queued'>): Family[] {
     return [
@@ -110,12 +113,21 @@ export function createMetrics(): Metrics {
       }
     },
     pruned: (kind, rows) => pruned.add(kind, rows),
+    watchRefusals(counts) {
+      refused = counts;
+    },
     async families({ database, lane, backlog, workerStatus, version, uptimeMs }) {
       const families = [
         info(version, database.kind),
         ...requests.families(),
         ...laneFamilies(lane),
         ...databaseFamilies(database),
+        {
+          name: 'tranche_overload_refused_total',
+          help: 'Requests answered 503 at once because they would have waited longer than OVERLOAD_WAIT_MS, by what for.',
+          type: 'counter' as const,
+          samples: Object.entries(refused).map(([reason, value]) => ({ labels: { reason }, value })),
+        },
         ...attemptFamilies(),
         ...(await backlogFamilies(backlog)),
         ...(workerStatus === null ? [] : workerFamilies(workerStatus(), uptimeMs())),

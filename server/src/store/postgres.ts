@@ -12,6 +12,7 @@ import {
   type Queryable,
   TransactionAborted,
 } from './database.ts';
+import { type Hold, Holds } from './holds.ts';
 import type { Log } from './log.ts';
 import { applyMigrations } from './migrations.ts';
 import { discardPlans, PlanAge, plannerSettings } from './planner.ts';
@@ -65,6 +66,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
 interface Lease {
   readonly session: Session;
   readonly client: pg.PoolClient;
+  readonly hold: Hold;
 }
 
 class PostgresDatabase implements Database {
@@ -73,6 +75,7 @@ class PostgresDatabase implements Database {
   readonly #pool: pg.Pool;
   readonly #listener: PostgresListener;
   readonly #begin: string;
+  readonly #holds: Holds;
   readonly #broken = new WeakSet<pg.ClientBase>();
   readonly #marks = new WeakMap<pg.ClientBase, string>();
   readonly #planAges = new WeakMap<pg.ClientBase, PlanAge>();
@@ -80,6 +83,7 @@ class PostgresDatabase implements Database {
 
   constructor(options: PostgresOptions) {
     this.#options = options;
+    this.#holds = new Holds(options.poolSize);
     this.#listener = new PostgresListener(options.directUrl ?? options.url, options.log);
     // A pooler refuses settings at start-up and shares what is set later with strangers, so there they are set for each transaction.
     this.#begin = options.preparedStatements
@@ -102,7 +106,8 @@ class PostgresDatabase implements Database {
   }
 
   async query<Row>(text: string, parameters?: readonly unknown[]): Promise<Row[]> {
-    const { session, client } = await this.#lease();
+    const lease = await this.#lease();
+    const { session, client } = lease;
     let spoilt = false;
     try {
       return await runStatement<Row>(client, session.named, text, parameters);
@@ -110,12 +115,13 @@ class PostgresDatabase implements Database {
       spoilt = spoilsConnection(error);
       throw error;
     } finally {
-      client.release(spoilt || !isReusable(session));
+      this.#release(lease, spoilt);
     }
   }
 
   async transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T> {
-    const { session, client } = await this.#lease();
+    const lease = await this.#lease();
+    const { session, client } = lease;
     const mark = this.#marks.get(client) ?? '';
     let spoilt = false;
     const outcome = await runTransaction(session, this.#begin, work)
@@ -123,7 +129,7 @@ class PostgresDatabase implements Database {
         spoilt = spoilsConnection(error);
         throw error;
       })
-      .finally(() => client.release(spoilt || !isReusable(session)));
+      .finally(() => this.#release(lease, spoilt));
     if (outcome.committed === true) return outcome.result;
 
     this.#options.log.warn({ xid: outcome.xid, reason: describe(outcome.cause) }, 'A commit was not answered; asking what became of it');
@@ -145,6 +151,10 @@ class PostgresDatabase implements Database {
 
   load(): DatabaseLoad {
     return { open: this.#pool.totalCount, idle: this.#pool.idleCount, waiting: this.#pool.waitingCount };
+  }
+
+  expectedWaitMs(): number {
+    return this.#holds.expectedWaitMs(this.#pool.waitingCount);
   }
 
   isListening(): boolean {
@@ -181,7 +191,12 @@ class PostgresDatabase implements Database {
     const session = { client, named: this.#options.preparedStatements, isBroken: () => this.#broken.has(client) };
     // Sent ahead of the caller's statement without waiting; should it fail, so will the statement, which says why.
     if (this.#planAges.get(client)?.isReached()) client.query(discardPlans).catch(() => undefined);
-    return { session, client };
+    return { session, client, hold: this.#holds.begin() };
+  }
+
+  #release({ session, client, hold }: Lease, spoilt: boolean): void {
+    this.#holds.end(hold);
+    client.release(spoilt || !isReusable(session));
   }
 
   /** Once for every new connection of the pool, before anybody uses it. */
