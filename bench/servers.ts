@@ -1,4 +1,4 @@
-// The three servers that are measured, each a process of its own: bare, by hand, and this service as it is served.
+// The servers that are measured, each a process of its own: bare, by hand, and this service as it is served on either database.
 // Starts and stops processes; measures nothing.
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -8,12 +8,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from './cluster.ts';
 
-export const serverNames = ['bare', 'by hand', 'tranche'] as const;
+export const serverNames = ['bare', 'by hand', 'tranche', 'embedded'] as const;
 export type ServerName = (typeof serverNames)[number];
 
 export interface Server {
   readonly name: ServerName;
   readonly port: number;
+  readonly pid: number;
   stop(): Promise<void>;
 }
 
@@ -26,6 +27,8 @@ const commands: Record<ServerName, string[]> = {
   bare: ['bench/bare/server.ts'],
   'by hand': ['bench/by-hand/server.ts'],
   tranche: ['server/bin/tranche.js', 'serve'],
+  // The same, with a directory in place of a server's address.
+  embedded: ['server/bin/tranche.js', 'serve'],
 };
 
 /** What this service needs besides the database; every guard is on, and only the limit is out of reach. */
@@ -69,7 +72,7 @@ export async function startServer(name: ServerName, environment: Record<string, 
       PATH: process.env.PATH ?? '',
       NODE_ENV: 'production',
       ...environment,
-      ...(name === 'tranche' ? extraEnvironment() : {}),
+      ...(name === 'tranche' || name === 'embedded' ? extraEnvironment() : {}),
       PORT: String(port),
     },
     // What a server prints at its start (a first key, say) is not ours to show; what goes wrong is.
@@ -79,6 +82,7 @@ export async function startServer(name: ServerName, environment: Record<string, 
   return {
     name,
     port,
+    pid: child.pid as number,
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const ended = once(child, 'exit');
