@@ -192,7 +192,11 @@ async function operate<Name extends OperationName>(
 /** Whether an error tells a person what to do, so that the place in the code would only be in the way. */
 async function isExpected(error: unknown): Promise<boolean> {
   // Loaded here, since most runs end well and need no database.
-  const [{ NewerSchema }, { UnsupportedDatabase }] = await Promise.all([import('./store/migrations.ts'), import('./store/open.ts')]);
+  const [{ NewerSchema }, { UnsupportedDatabase }, { PoolerInTheWay }] = await Promise.all([
+    import('./store/migrations.ts'),
+    import('./store/open.ts'),
+    import('./store/pooler.ts'),
+  ]);
   const kinds = [
     ConfigurationError,
     OperatorError,
@@ -201,6 +205,7 @@ async function isExpected(error: unknown): Promise<boolean> {
     EncryptionKeyRefused,
     NewerSchema,
     UnsupportedDatabase,
+    PoolerInTheWay,
   ];
   return kinds.some((kind) => error instanceof kind);
 }

@@ -10,6 +10,7 @@ import type { Database } from '../store/database.ts';
 import { DirectoryInUse } from '../store/directory-lock.ts';
 import { readMigrations } from '../store/migrations.ts';
 import { openDatabase } from '../store/open.ts';
+import { PoolerInTheWay } from '../store/pooler.ts';
 import { controlSocketPath } from './control-socket.ts';
 
 export interface Finding {
@@ -132,6 +133,8 @@ async function examineDatabase(config: Config): Promise<Finding[]> {
   } catch (error) {
     if (error instanceof DirectoryInUse)
       return [{ ok: true, what: 'The embedded database is held by a running process, which answers for it.' }];
+    if (error instanceof PoolerInTheWay)
+      return [{ ok: false, what: messageOf(error), fix: 'docs/guides/operating.md, "Behind a pooler", shows the three variables.' }];
     const what = `The ${embedded ? 'embedded database' : 'PostgreSQL database'} cannot be used: ${messageOf(error)}`;
     return [
       {

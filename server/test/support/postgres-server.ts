@@ -61,7 +61,7 @@ function debianDirectories(): string[] {
   }
 }
 
-function unprivilegedUser(): { uid: number; gid: number } | null {
+export function unprivilegedUser(): { uid: number; gid: number } | null {
   for (const name of ['postgres', 'nobody']) {
     try {
       const id = (flag: string): number =>
