@@ -4,6 +4,7 @@
 import type { Logger } from 'pino';
 import { composeService, createLog, openStore, type Service, type Supervised } from './compose.ts';
 import { type Config, ConfigurationError } from './config.ts';
+import { watchSilence } from './http/close-server.ts';
 import { listenForRequests } from './listening.ts';
 import type { FromWorker, ToWorker } from './processes/messages.ts';
 import { stopOnSignals } from './signals.ts';
@@ -24,7 +25,7 @@ export async function serveSupervised(config: Config, version: string): Promise<
   // The supervisor decides what a terminal's end means for its processes.
   process.on('SIGHUP', () => undefined);
   const pipe = openPipe();
-  const service = await start(config, version, log, pipe.supervised).catch(async (error: unknown) => {
+  const { service, closeSilent } = await start(config, version, log, pipe.supervised).catch(async (error: unknown) => {
     if (unfitKinds.some((kind) => error instanceof kind)) await pipe.sendLast({ kind: 'unfit', message: (error as Error).message });
     // A pipe that is open would keep this process alive, and what is not said here is said by its end.
     else log.fatal({ err: error }, 'could not start');
@@ -40,7 +41,7 @@ export async function serveSupervised(config: Config, version: string): Promise<
   };
   pipe.serve(service, () => {
     log.info('retiring: another process has taken over');
-    end({ ...RETIRE, hurry: hurry.signal }).catch((error: unknown) => {
+    end({ ...RETIRE, closeSilent, hurry: hurry.signal }).catch((error: unknown) => {
       log.error({ err: error }, 'the end failed');
       process.exitCode = 1;
     });
@@ -55,14 +56,20 @@ export async function serveSupervised(config: Config, version: string): Promise<
 /** What another start would not mend. A database that is out of reach is not among them. */
 const unfitKinds = [ConfigurationError, EncryptionKeyRefused, NewerSchema, UnsupportedDatabase];
 
-async function start(config: Config, version: string, log: Logger, supervised: Supervised): Promise<Service> {
+interface Started {
+  readonly service: Service;
+  readonly closeSilent: () => void;
+}
+
+async function start(config: Config, version: string, log: Logger, supervised: Supervised): Promise<Started> {
   const store = await openStore(config, log);
   const service = composeService(store, config, version, log, supervised);
   try {
     await service.start();
+    const closeSilent = watchSilence(service.app.server);
     // Last: from here on it is given connections.
     await listenForRequests(service.app, config);
-    return service;
+    return { service, closeSilent };
   } catch (error) {
     await service.stop();
     throw error;

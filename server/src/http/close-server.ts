@@ -2,6 +2,7 @@
 // Closes connections only; what the requests do ends elsewhere.
 
 import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
 export interface Patience {
@@ -9,8 +10,25 @@ export interface Patience {
   readonly idleMs: number;
   /** How long requests that have begun to arrive are waited for. */
   readonly requestsMs: number;
+  /** Closes the connections that have never sent anything; from `watchSilence`. */
+  readonly closeSilent: () => void;
   /** Ends the patience. */
   readonly hurry: AbortSignal;
+}
+
+/**
+ * Clients open connections ahead of need. For Node one that has sent nothing yet is not idle but busy, and would be waited for. Called
+ * before the server listens; the function that is returned closes such connections.
+ */
+export function watchSilence(server: Server): () => void {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  return () => {
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+  };
 }
 
 /** How long a stop waits for requests that have begun to arrive. With what follows it stays below the 10 s that container platforms allow. */
@@ -25,7 +43,11 @@ export async function closeServer(app: FastifyInstance, lane: { close(): Promise
   };
   if (patience === undefined) cutAfter(REQUESTS_TIMEOUT_MS);
   else {
-    const closeIdle = keepIdleConnections(app.server);
+    const closeKept = keepIdleConnections(app.server);
+    const closeIdle = (): void => {
+      closeKept();
+      patience.closeSilent();
+    };
     timers.push(setTimeout(closeIdle, patience.idleMs));
     cutAfter(patience.requestsMs);
     patience.hurry.addEventListener('abort', () => {

@@ -57,7 +57,10 @@ function asWorkerProcess(worker: Worker, metricsText: () => Promise<string>): Wo
     fit: fit.promise,
     hangs: hangs.promise,
     ended: once(worker.process, 'exit').then(([code, signal]): Ended => ({ code, signal })),
-    retire: () => send({ kind: 'retire' }),
+    retire() {
+      listening.delete(worker);
+      send({ kind: 'retire' });
+    },
     kill: (signal) => void worker.process.kill(signal),
     async report(withMetrics) {
       asked += 1;
@@ -91,10 +94,14 @@ interface Handle {
   close(): void;
 }
 
+/** Workers that a connection can be handed to. */
+const listening = new Set<Worker>();
+
 /**
  * A connection is handed to a worker and forgotten as soon as the worker says that it took it. Where the worker dies before it says
- * anything, node:cluster keeps the connection for ever: nobody serves it and nobody closes it. So hand-overs are noted, and for a worker
- * that is gone we give the answer that a worker gives that has stopped to listen: "not taken". Then another one gets it.
+ * anything, node:cluster (24) never learns that the worker is gone, and keeps the connection for ever: nobody serves it and nobody closes
+ * it. So hand-overs are noted; once a worker's end and all that it had said have been read, we see to it that node:cluster knows, and give
+ * the answer for it that a worker gives that has stopped to listen: "not taken". Then another one gets the connection.
  */
 function giveBackUnaccepted(worker: Worker): void {
   const { process: child } = worker;
@@ -109,12 +116,18 @@ function giveBackUnaccepted(worker: Worker): void {
   child.on('internalMessage', (message: HandOver) => {
     if (message.ack !== undefined) open.delete(message.ack);
   });
-  // After the pipe has ended, so that no answer of the worker is still to be read.
+  worker.once('listening', () => listening.add(worker));
+  let isDisconnected = false;
   child.once('disconnect', () => {
-    const isLast = !Object.values(cluster.workers ?? {}).some((other) => other !== undefined && other !== worker && other.isConnected());
+    isDisconnected = true;
+  });
+  // The process has ended and its pipe was read to the end.
+  child.once('close', () => {
+    listening.delete(worker);
+    if (!isDisconnected) child.emit('disconnect');
     for (const [seq, handle] of open) {
       // Without another one to take it, it is closed, and the client knows.
-      if (isLast) handle.close();
+      if (listening.size === 0) handle.close();
       else child.emit('internalMessage', { cmd: 'NODE_CLUSTER', ack: seq, accepted: false });
     }
     open.clear();
