@@ -1,6 +1,7 @@
 // Who takes part: a server with its books, the stock of milestones it is to move, and a way to hold its books against the figures.
 // Sets up and tears down; measures nothing.
 
+import { setTimeout as delay } from 'node:timers/promises';
 import { encodeId } from '../server/src/domain/ids.ts';
 import type { Cluster } from './cluster.ts';
 import { type Door, openServer } from './doors.ts';
@@ -60,14 +61,17 @@ class Paces {
   }
 }
 
-/** The count once it no longer grows: requests cut off by the end of a round finish first. */
+const SETTLE_MS = 100;
+const SETTLED_LOOKS = 3;
+
+/** The count once it no longer grows: requests cut off by the end of a round finish first, and a busy disk may keep them for a while. */
 async function settledEvents(door: Door): Promise<number> {
-  let last = -1;
-  for (let tries = 0; tries < 50; tries++) {
+  let last = await countEvents(door);
+  for (let tries = 0, same = 0; tries < 100 && same < SETTLED_LOOKS; tries++) {
+    await delay(SETTLE_MS);
     const now = await countEvents(door);
-    if (now === last) return now;
+    same = now === last ? same + 1 : 0;
     last = now;
-    await new Promise((resolve) => setTimeout(resolve, 50));
   }
   return last;
 }

@@ -12,7 +12,7 @@ export const serverNames = ['bare', 'by hand', 'tranche', 'embedded'] as const;
 export type ServerName = (typeof serverNames)[number];
 
 export interface Server {
-  readonly name: ServerName;
+  readonly name: string;
   readonly port: number;
   readonly pid: number;
   stop(): Promise<void>;
@@ -53,7 +53,7 @@ async function waitUntilAnswering(child: ChildProcess, name: ServerName, port: n
     if (child.exitCode !== null) throw new Error(`The ${name} server ended with exit code ${child.exitCode} before it answered.`);
     try {
       // Any answer will do: a 404 says as well as a 200 that somebody is there.
-      await (await fetch(`http://127.0.0.1:${port}/readyz`)).arrayBuffer();
+      await (await fetch(`http://127.0.0.1:${port}/healthz`)).arrayBuffer();
       return;
     } catch {
       await delay(POLL_MS);
