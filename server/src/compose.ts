@@ -10,6 +10,7 @@ import { createKeyUses } from './accounts/key-uses.ts';
 import { createRateLimit } from './accounts/rate-limit.ts';
 import { type Committed, createLanes, type Lane } from './commands/lane.ts';
 import { composeDelivery, type Delivery, type DeliveryConfig } from './compose-delivery.ts';
+import { composeReplica, type ReplicaConfig } from './compose-replica.ts';
 import { type Config, ConfigurationError, databaseOptions, webhookNetwork } from './config.ts';
 import { makeKeySecret } from './domain/api-key.ts';
 import { createIdGenerator } from './domain/ids.ts';
@@ -20,16 +21,18 @@ import { createLoadGate } from './http/load-gate.ts';
 import { buildOpenApi } from './http/openapi.ts';
 import { createReads } from './http/reads.ts';
 import { createRepairs } from './http/repairs.ts';
+import type { Route } from './http/route.ts';
 import { allRoutes } from './http/routes/all.ts';
 import { buildServer } from './http/server.ts';
 import { registerWellKnown } from './http/well-known.ts';
+import type { Writes } from './http/writes.ts';
 import { createAnnouncer, KEYS_CHANNEL } from './operations/announcer.ts';
 import type { Operating } from './operations/operating.ts';
 import { createOperations, type Operations } from './operations/operations.ts';
 import { webhookPayloads } from './schemas/webhook-payloads.ts';
 import { findKeysByHash, touchKeys } from './store/api-keys.ts';
 import { type Cipher, checkEncryptionKey, createCipher, loadEncryptionKey } from './store/cipher.ts';
-import type { Database } from './store/database.ts';
+import type { Database, Queryable } from './store/database.ts';
 import { listEvents } from './store/events.ts';
 import { findLastSeqs } from './store/heads.ts';
 import { findIdempotencyRecords } from './store/idempotency.ts';
@@ -162,7 +165,7 @@ export interface Supervised {
   readonly onHang: () => void;
 }
 
-export type ServiceConfig = Pick<Config, 'RATE_LIMIT_PER_MINUTE' | 'OVERLOAD_WAIT_MS'> & DeliveryConfig;
+export type ServiceConfig = Pick<Config, 'RATE_LIMIT_PER_MINUTE' | 'OVERLOAD_WAIT_MS'> & DeliveryConfig & ReplicaConfig;
 
 export function composeService(store: Store, config: ServiceConfig, version: string, log: Logger, supervised?: Supervised): Service {
   const { database, cipher, lane } = store;
@@ -201,7 +204,7 @@ export function composeService(store: Store, config: ServiceConfig, version: str
   const seals = createSeals(cipher);
   const notify = (channel: string, payload: string): void =>
     void database.notify(channel, payload).catch((error) => log.warn({ err: error }, 'a notification could not be sent'));
-  const routes = allRoutes(createReads(database, clock, streams.open), {
+  const writes: Writes = {
     lane,
     repairs: createRepairs(database, clock, newId, {
       announceDue: () => notify(DUE_CHANNEL, ''),
@@ -217,7 +220,10 @@ export function composeService(store: Store, config: ServiceConfig, version: str
     makeSigningKey: (endpointId) => seals.sealKey(makeSigningKey(random), endpointId),
     sealHeader: seals.sealHeader,
     refuseReceiver: (url) => refuseReceiver(url, webhookNetwork(config)),
-  });
+  };
+  const routesOver = (reads: Queryable): Route[] => allRoutes(createReads(reads, clock, streams.open), writes);
+  const routes = routesOver(database);
+  const replica = composeReplica({ config, primary: database, routesOver, metrics: delivery.metrics, log });
   const app = buildServer({
     routes,
     document: buildOpenApi(routes, { version, webhooks: webhookPayloads, codeSamples }),
@@ -225,6 +231,7 @@ export function composeService(store: Store, config: ServiceConfig, version: str
     limits,
     uses,
     gate,
+    eventualReads: replica.eventualReads,
     now: Date.now,
     log,
     unreadyReason: operating.unreadyReason,
@@ -242,6 +249,7 @@ export function composeService(store: Store, config: ServiceConfig, version: str
     operating,
     async start() {
       gate.start();
+      await replica.start();
       endings.push(
         await database.listen(KEYS_CHANNEL, (payload) => {
           const [workspaceId, keyId] = payload.split(':');
@@ -262,6 +270,7 @@ export function composeService(store: Store, config: ServiceConfig, version: str
       await lane.close();
       for (const end of endings) await end();
       await delivery.close();
+      await replica.close();
       await store.close();
     },
   };

@@ -46,6 +46,11 @@ export const settings = {
     postgresUrl,
     'A direct connection for notifications, locks and migrations, when `DATABASE_URL` is a transaction pooler such as PgBouncer.',
   ),
+  DATABASE_REPLICA_URL: optional(
+    postgresUrl,
+    'A standby of the database, for lists asked for with `Tranche-Consistency: eventual`. While it is away or behind, the primary serves them.',
+  ),
+  DATABASE_REPLICA_MAX_LAG_MS: setting(integer(1_000, 3_600_000), '10000', 'How far behind the standby may be to be asked.'),
   DATABASE_POOL_SIZE: setting(integer(2, 200), '10', 'Connections to PostgreSQL, at most, besides the one for notifications.'),
   PREPARED_STATEMENTS: setting(onOff, 'on', '`off` behind a transaction pooler that does not support them.'),
   DATA_DIR: setting(z.string().min(1), './data', 'Directory of the embedded database, the encryption key and the control socket.'),
@@ -132,6 +137,9 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   if (config.DATABASE_URL !== undefined && !environment.ENCRYPTION_KEY) {
     faults.push('  ENCRYPTION_KEY: required with DATABASE_URL; make one with: openssl rand -base64 32');
   }
+  if (config.DATABASE_REPLICA_URL !== undefined && config.DATABASE_URL === undefined) {
+    faults.push('  DATABASE_REPLICA_URL: needs DATABASE_URL; the embedded database has no standby');
+  }
   if (faults.length > 0) throw new ConfigurationError(`The configuration is not right:\n${faults.join('\n')}`);
   return config as Config;
 }
@@ -153,5 +161,18 @@ export function databaseOptions(config: Config) {
     preparedStatements: config.PREPARED_STATEMENTS,
     dataDir: config.DATA_DIR,
     poolSize: config.DATABASE_POOL_SIZE,
+  };
+}
+
+/** How a standby is opened, where there is one. */
+export function replicaOptions(
+  config: Pick<Config, 'DATABASE_REPLICA_MAX_LAG_MS' | 'DATABASE_POOL_SIZE' | 'PREPARED_STATEMENTS'>,
+  url: string,
+) {
+  return {
+    url,
+    preparedStatements: config.PREPARED_STATEMENTS,
+    poolSize: config.DATABASE_POOL_SIZE,
+    maxLagMs: config.DATABASE_REPLICA_MAX_LAG_MS,
   };
 }

@@ -5,12 +5,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiKey } from '../domain/api-key.ts';
 import type { Refusal } from '../domain/errors.ts';
 import { decodeId, type IdKind, type Uuid } from '../domain/ids.ts';
+import { type EventualReads, parseConsistency } from './eventual-reads.ts';
 import { type Admission, type Authentication, createAdmission } from './plugins/authenticate.ts';
 import { fingerprintOf, isNotModified, parseIdempotencyKey, parseIfMatch } from './plugins/conditions.ts';
 import { parseQuery, queryOf, refuseQuery } from './plugins/query.ts';
 import { readBody } from './plugins/read-body.ts';
 import { type Exchange, exchangeOf, type RequestMeter, type Responder } from './plugins/respond.ts';
-import { type Answer, type Caller, isRefusal, type Route, type RouteRequest, type StreamAnswer } from './route.ts';
+import { type Answer, type Caller, isList, isRefusal, type Route, type RouteRequest, type StreamAnswer } from './route.ts';
 import { type Serializer, serializerOf } from './serialize.ts';
 import { validate, validationFailed } from './validation.ts';
 
@@ -18,6 +19,8 @@ export interface MountServices extends Authentication {
   readonly respond: Responder;
   /** What counts the answers of an operation; left out where nobody counts. */
   readonly meterOf?: ((operationId: string) => RequestMeter) | undefined;
+  /** Lists that may be a little behind; left out where there is no replica. */
+  readonly eventualReads?: EventualReads | undefined;
 }
 
 /** The same words whether an id is malformed, of another kind, of another workspace or simply unused. */
@@ -61,18 +64,23 @@ function handlerOf(route: Route, admit: ReturnType<typeof createAdmission>, serv
 }
 
 /** What follows the admission: everything up to the call of the route, which alone is asynchronous where there is no body. */
-function createServe(route: Route, { respond, gate }: MountServices): (exchange: Exchange, admission: Admission, params: Params) => void {
+function createServe(
+  route: Route,
+  { respond, gate, eventualReads }: MountServices,
+): (exchange: Exchange, admission: Admission, params: Params) => void {
   const finish = createFinish(route, respond);
   const readsBody = route.method === 'POST' || route.method === 'PATCH';
   const checkBody = readsBody ? createBodyCheck(route) : null;
   const decode = createDecode(route.ids);
   const streams = route.success.contentType === 'text/event-stream';
+  const lists = isList(route);
+  const handleEventually = lists ? (eventualReads?.handleOf(route) ?? route.handle) : route.handle;
 
-  function call(exchange: Exchange, key: ApiKey, parts: Omit<RouteRequest<unknown, unknown>, 'caller'>): void {
+  function call(exchange: Exchange, key: ApiKey, parts: Omit<RouteRequest<unknown, unknown>, 'caller'>, handle = route.handle): void {
     const caller: Caller = { workspaceId: key.workspaceId, keyId: key.id, scopes: key.scopes };
     const { ids, query, body, bodyBytes, idempotency, ifMatch } = parts;
     const lastEventId = streams ? lastEventIdOf(exchange) : undefined;
-    const work = route.handle({ caller, ids, query, body, bodyBytes, idempotency, ifMatch, lastEventId });
+    const work = handle({ caller, ids, query, body, bodyBytes, idempotency, ifMatch, lastEventId });
     const tally = gate?.began(key.workspaceId);
     work.then(
       (outcome) => {
@@ -120,7 +128,11 @@ function createServe(route: Route, { respond, gate }: MountServices): (exchange:
     }
     const conditions = checkIfMatch(route, request.headers['if-match']);
     if ('refusal' in conditions) return respond.refuse(exchange, conditions.refusal);
-    call(exchange, key, { ids, query: query.value, body: undefined, bodyBytes: 0, idempotency: null, ifMatch: conditions.ifMatch });
+    const parts = { ids, query: query.value, body: undefined, bodyBytes: 0, idempotency: null, ifMatch: conditions.ifMatch };
+    if (!lists) return call(exchange, key, parts);
+    const consistency = parseConsistency(request.headers['tranche-consistency'] as string | undefined);
+    if ('refusal' in consistency) return respond.refuse(exchange, consistency.refusal);
+    call(exchange, key, parts, consistency.isEventual ? handleEventually : route.handle);
   };
 }
 

@@ -10,6 +10,7 @@ import type { Send, SendResult } from '../webhooks/safe-fetch.ts';
 import type { WorkerStatus } from '../webhooks/worker.ts';
 import type { BacklogWatch } from './backlog-watch.ts';
 import { ATTEMPT_BOUNDS_S, CounterByName, type Family, Histogram, REQUEST_BOUNDS_S } from './instruments.ts';
+import { type ReplicaWatch, refusedFamily, replicaFamilies } from './load-families.ts';
 import type { PruneKind } from './maintenance.ts';
 import { createRequestMeters, type RequestMeters } from './request-meters.ts';
 
@@ -44,6 +45,8 @@ export interface Metrics {
   pruned(kind: PruneKind, rows: number): void;
   /** Requests that were refused because they would have waited too long, by what for; a server counts them, a worker has none. */
   watchRefusals(refused: Readonly<Record<string, number>>): void;
+  /** How eventual reads go, where there is a standby. */
+  watchReplica(watch: ReplicaWatch): void;
   /** Everything; `measured` says what there is to look at. */
   families(measured: Measured): Promise<Family[]>;
 }
@@ -58,6 +61,7 @@ export function createMetrics(): Metrics {
   // From the first time that somebody reads: where nobody does, it costs nothing.
   let lag: Lag | null = null;
   let refused: Readonly<Record<string, number>> = {};
+  let replica: ReplicaWatch | null = null;
 
   function laneFamilies(lane: Pick<Lane, 'queued'>): Family[] {
     return [
@@ -116,18 +120,17 @@ export function createMetrics(): Metrics {
     watchRefusals(counts) {
       refused = counts;
     },
+    watchReplica(watch) {
+      replica = watch;
+    },
     async families({ database, lane, backlog, workerStatus, version, uptimeMs }) {
       const families = [
         info(version, database.kind),
         ...requests.families(),
         ...laneFamilies(lane),
         ...databaseFamilies(database),
-        {
-          name: 'tranche_overload_refused_total',
-          help: 'Requests answered 503 at once because they would have waited longer than OVERLOAD_WAIT_MS, by what for.',
-          type: 'counter' as const,
-          samples: Object.entries(refused).map(([reason, value]) => ({ labels: { reason }, value })),
-        },
+        refusedFamily(refused),
+        ...replicaFamilies(replica),
         ...attemptFamilies(),
         ...(await backlogFamilies(backlog)),
         ...(workerStatus === null ? [] : workerFamilies(workerStatus(), uptimeMs())),

@@ -67,8 +67,12 @@ export interface PostgresPort extends Database {
 }
 
 /** Opens no connection yet: the first statement does. */
-export async function openPostgres(options: PostgresOptions): Promise<PostgresPort> {
+export function createPostgres(options: PostgresOptions): PostgresPort {
   return new PostgresDatabase(options);
+}
+
+export async function openPostgres(options: PostgresOptions): Promise<PostgresPort> {
+  return createPostgres(options);
 }
 
 interface Lease {
