@@ -10,15 +10,17 @@ import type { Contestant } from './contestants.ts';
 import { requireWrk } from './load.ts';
 import { describeMachine } from './machine.ts';
 import { againstOf, writeResults } from './page.ts';
+import { directus } from './peers/directus.ts';
 import { nestjs } from './peers/nestjs.ts';
 import { asContestant, type Peer, peerWorks } from './peers/peer.ts';
+import { strapi } from './peers/strapi.ts';
 import { play, playOnce, type Race } from './race.ts';
 import { table, verdictTable } from './report.ts';
 import { type Results, summarizeWork } from './results.ts';
 import { judge, peerTargets } from './targets.ts';
 import { FEWEST_ROWS } from './works.ts';
 
-const known: readonly Peer[] = [nestjs];
+const known: readonly Peer[] = [nestjs, directus, strapi];
 const { values: flags } = parseArgs({
   options: {
     peers: { type: 'string', default: known.map(({ name }) => name).join(',') },
@@ -32,7 +34,7 @@ const { values: flags } = parseArgs({
 const wanted = known.filter(({ name }) => flags.peers.split(',').includes(name));
 const schedule = {
   rounds: Number(flags.rounds ?? (flags.quick ? 1 : 4)),
-  seconds: Number(flags.seconds ?? (flags.quick ? 1 : 5)),
+  seconds: Number(flags.seconds ?? (flags.quick ? 3 : 5)),
   warmSeconds: flags.quick ? 1 : 3,
 };
 const isShortened = flags.quick || flags.rounds !== undefined || flags.seconds !== undefined || wanted.length < known.length;
@@ -48,10 +50,15 @@ async function add(arena: Arena, peer: Peer): Promise<Contestant> {
   return asContestant(peer.name, works, databaseUrl);
 }
 
-/** Each work once, for a second: a peer that answers wrongly is not measured. */
+const TRY_SECONDS = 4;
+
+/** Each work once: a peer that answers wrongly is not measured. */
 async function tryOut(race: Race, contestant: Contestant): Promise<void> {
   const faults: string[] = [];
-  for (const work of peerWorks) await playOnce({ ...race, faults }, contestant, work, 1);
+  for (const work of peerWorks) {
+    const { answers } = await playOnce({ ...race, faults }, contestant, work, TRY_SECONDS);
+    if (answers === 0) faults.push(`${work}: nothing was answered in ${TRY_SECONDS} s`);
+  }
   if (faults.length > 0) throw new Error(faults.join('; '));
 }
 

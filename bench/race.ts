@@ -79,6 +79,7 @@ export async function play(race: Race, work: Work): Promise<Played> {
     const figures: string[] = [];
     for (const contestant of players) {
       const round = await playOnce(race, contestant, work, race.seconds);
+      if (round.answers === 0) race.faults.push(`${contestant.name}: ${work}: nothing was answered in ${race.seconds} s`);
       rounds.get(contestant.name)?.push(round);
       figures.push(`${contestant.name} ${Math.round(round.perSecond).toLocaleString('en-US')}/s`);
     }

@@ -47,6 +47,19 @@ function extraEnvironment(): Record<string, string> {
   return Object.fromEntries(pairs.map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]));
 }
 
+/** Of one server; a broken one could say the same for every request. */
+const MAX_COMPLAINT_BYTES = 4_000;
+
+function showComplaints(child: ChildProcess): void {
+  let shown = 0;
+  child.stderr?.on('data', (chunk: Buffer) => {
+    if (shown >= MAX_COMPLAINT_BYTES) return;
+    process.stderr.write(chunk.subarray(0, MAX_COMPLAINT_BYTES - shown));
+    shown += chunk.length;
+    if (shown >= MAX_COMPLAINT_BYTES) process.stderr.write('\n… and more of the kind.\n');
+  });
+}
+
 async function waitUntilAnswering(child: ChildProcess, name: ServerName, port: number): Promise<void> {
   const deadline = Date.now() + START_LIMIT_MS;
   while (Date.now() < deadline) {
@@ -76,8 +89,9 @@ export async function startServer(name: ServerName, environment: Record<string, 
       PORT: String(port),
     },
     // What a server prints at its start (a first key, say) is not ours to show; what goes wrong is.
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', 'ignore', 'pipe'],
   });
+  showComplaints(child);
   await waitUntilAnswering(child, name, port);
   return {
     name,
