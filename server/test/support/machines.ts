@@ -3,10 +3,9 @@
 
 import { execFileSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { type Environment, type ServerProcess, startServer } from './server-process.ts';
+import { openWire } from './wire.ts';
 
 const ip = (...words: string[]): void => void execFileSync('ip', words, { stdio: ['ignore', 'ignore', 'ignore'], timeout: 10_000 });
 
@@ -57,36 +56,10 @@ function makeMachine(name: string, offset: number): Machine {
   return {
     async start(variables, options) {
       const database = new URL(variables.DATABASE_URL as string);
-      const port = await openWire(address(1), Number(database.port));
+      const { port } = await openWire(Number(database.port), address(1));
       database.host = `${address(1)}:${port}`;
       const settings = { ...variables, HOST: address(2), DATABASE_URL: database.href };
       return startServer(settings, options, ['ip', 'netns', 'exec', name]);
     },
   };
-}
-
-/** Carries connections from one address of this test to a port of its own. */
-async function openWire(host: string, targetPort: number): Promise<number> {
-  const sockets = new Set<Socket>();
-  const server = createServer((near) => {
-    const far = connect(targetPort, '127.0.0.1');
-    for (const [socket, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(socket);
-      socket.on('error', () => undefined);
-      socket.once('close', () => {
-        sockets.delete(socket);
-        other.destroy();
-      });
-      socket.pipe(other);
-    }
-  }).listen(0, host);
-  await once(server, 'listening');
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return (server.address() as AddressInfo).port;
 }

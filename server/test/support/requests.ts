@@ -89,7 +89,7 @@ export function startSteadyLoad(url: string, key: string, clients: number): Stea
 
   const all = Promise.all(
     Array.from({ length: clients }, async () => {
-      for (let n = 0; isRunning; n += 1) await ask(n % 4 === 0 ? 'POST' : 'GET');
+      for (let n = 0; isRunning; n += 1) await ask(n % 20 === 0 ? 'POST' : 'GET');
     }),
   );
   onTestFinished(() => load.stop());
