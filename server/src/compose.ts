@@ -226,7 +226,7 @@ export function composeService(store: Store, config: ServiceConfig, version: str
   const replica = composeReplica({ config, primary: database, routesOver, metrics: delivery.metrics, log });
   const app = buildServer({
     routes,
-    document: buildOpenApi(routes, { version, webhooks: webhookPayloads, codeSamples }),
+    document: () => buildOpenApi(routes, { version, webhooks: webhookPayloads, codeSamples }),
     keys,
     limits,
     uses,

@@ -17,8 +17,8 @@ import type { Route } from './route.ts';
 
 export interface ServerOptions extends Authentication {
   readonly routes: readonly Route[];
-  /** The OpenAPI document, served as it is. */
-  readonly document: object;
+  /** Makes the OpenAPI document, which is served as it is; called when it is first asked for. */
+  readonly document: () => object;
   /** Why the service cannot take writes right now; null when it can. */
   readonly unreadyReason: () => Promise<string | null>;
   /** What is not as it should be although requests are served; null when nothing is. */

@@ -3,7 +3,6 @@
 
 import type { Database, Queryable } from './database.ts';
 import type { Log } from './log.ts';
-import { openPglite } from './pglite.ts';
 import { PoolerInTheWay } from './pooler.ts';
 import { openPostgres, type PostgresPort } from './postgres.ts';
 
@@ -30,7 +29,11 @@ export class UnsupportedDatabase extends Error {
 
 /** Throws `DatabaseUnavailable` when no server answers, `UnsupportedDatabase` when it is too old, `PoolerInTheWay` as it says, `DirectoryInUse` when the directory is taken. */
 export async function openDatabase(config: DatabaseConfig, log: Log): Promise<Database> {
-  if (config.databaseUrl === undefined) return openPglite({ dataDir: config.dataDir, log });
+  if (config.databaseUrl === undefined) {
+    // Not loaded where a server takes its place.
+    const { openPglite } = await import('./pglite.ts');
+    return openPglite({ dataDir: config.dataDir, log });
+  }
   const database = await openPostgres({
     url: config.databaseUrl,
     directUrl: config.databaseDirectUrl,
