@@ -7,6 +7,7 @@ import type { Round } from './race.ts';
 import { pacedTable, table, verdictTable, WIDTH } from './report.ts';
 import { median, summarize, summarizeWork, type WorkResult } from './results.ts';
 import { growthTargets, judge, peerTargets, suiteTargets } from './targets.ts';
+import { titles, type Work } from './works.ts';
 
 const round = (perSecond: number, more: Partial<Round> = {}): Round => ({
   answers: perSecond * 2,
@@ -23,7 +24,7 @@ const round = (perSecond: number, more: Partial<Round> = {}): Round => ({
 const played = (work: string, rates: Record<string, number[]>): WorkResult =>
   summarizeWork({
     work,
-    title: `Title of ${work}`,
+    title: titles[work as Work],
     rounds: new Map(Object.entries(rates).map(([name, all]) => [name, all.map((rate) => round(rate))])),
   });
 
@@ -96,6 +97,8 @@ test('every line fits a terminal of 80 columns, also with large figures', () => 
     table([...works, { work: 'x', title: 'Slow', servers: { embedded: slow } }], 'by hand'),
     pacedTable(paced),
     verdictTable(judge(suiteTargets, { works, paced })),
+    verdictTable(judge(growthTargets('10 thousand', '1 million', works), { works, paced })),
+    verdictTable(judge(peerTargets(['directus'], [played('create', { directus: [1] })]), { works, paced })),
   ];
   for (const text of texts) for (const line of text.split('\n')) expect(line.length, line).toBeLessThanOrEqual(WIDTH);
   expect(texts[0]).toContain('10.00 ×');

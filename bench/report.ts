@@ -70,9 +70,13 @@ export function pacedTable(paced: readonly PacedResult[]): string {
   return [row(shortHead), '─'.repeat(WIDTH), ...rows].join('\n');
 }
 
+/** Wide enough for what is usual; longer names make room at the cost of the others. */
+const LEAST_NAME_WIDTH = 43;
+
 export function verdictTable(verdicts: readonly Verdict[]): string {
+  const nameWidth = Math.max(LEAST_NAME_WIDTH, ...verdicts.map(({ what }) => what.length));
   const row = (what: string, target: string, measured: string, outcome: string): string =>
-    `${what.padEnd(43)}${target.padStart(10)}${measured.padStart(12)}  ${outcome}`.trimEnd();
+    `${what.padEnd(nameWidth)}${target.padStart(9)}${measured.padStart(9)}  ${outcome}`.trimEnd();
   const rows = verdicts.map(({ what, target, measured, isReached }) =>
     row(what, target, measured ?? '–', isReached === null ? 'not measured' : isReached ? 'reached' : 'MISSED'),
   );

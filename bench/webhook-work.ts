@@ -1,5 +1,5 @@
 // Webhooks as one more work of the suite: deliveries a second from the commit of their events to the receiver's last 200, in turn.
-// The bare loop, a sender by hand and this service's worker, each on a database of its own. bench/webhooks.ts measures more of the worker.
+// The bare loop, a sender by hand and this service's worker, each on a database of its own, and the service on its embedded one. bench/webhooks.ts measures more of the worker.
 
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +11,7 @@ import { costOf, readProcesses } from './process-costs.ts';
 import type { Round } from './race.ts';
 import { summarizeWork, type WorkResult } from './results.ts';
 import { type Books, openBooks } from './webhooks/books.ts';
+import { runEmbedded } from './webhooks/embedded.ts';
 import { untilAnswered, untilRecorded, urlsOf } from './webhooks/measures.ts';
 import { forkScript, killAll, type Receiver, runBare, startReceiver, startWorker, type Worker } from './webhooks/processes.ts';
 import { titles } from './works.ts';
@@ -80,6 +81,12 @@ const rateOf = (deliveries: number, ms: number) => ({
   faults: 0,
 });
 
+async function playEmbedded(receiver: Receiver, deliveries: number): Promise<Round> {
+  const order = { urls: urlsOf(receiver, ENDPOINTS, 0), deliveries, concurrency: CONCURRENCY };
+  const { ms, cost } = await runEmbedded(receiver, order);
+  return { ...rateOf(deliveries, ms), serviceCpuSeconds: cost.cpuSeconds, databaseCpuSeconds: 0, rssBytes: cost.rssBytes };
+}
+
 async function playBare(receiver: Receiver, deliveries: number): Promise<Round> {
   const order = { urls: urlsOf(receiver, ENDPOINTS, 0), requests: deliveries, concurrency: CONCURRENCY };
   const { perSecond, cost } = await runBare(order);
@@ -95,6 +102,7 @@ export async function playWebhooks(arena: Arena, options: Options, say: (line: s
     bare: () => playBare(receiver, deliveries),
     'by hand': () => playSender(arena, receiver, startByHand, deliveries),
     tranche: () => playSender(arena, receiver, startTranche, deliveries),
+    embedded: () => playEmbedded(receiver, deliveries),
   };
   const wanted = Object.entries(players).filter(([name]) => (options.servers as readonly string[]).includes(name));
   const rounds = new Map<string, Round[]>(wanted.map(([name]) => [name, []]));
