@@ -73,8 +73,9 @@ try {
   await watching;
   const settled = samples.filter(({ minute }) => minute >= warmUpMinutes);
   const slope = slopeOf(settled);
-  const { succeeded, intended, successMs } = measure;
+  const { succeeded, intended, successMs, refused, unsent, broken, timedOut, otherStatuses } = measure;
   console.log(`${succeeded} of ${intended} succeeded; p50 ${successMs.p50Ms.toFixed(2)} ms, p99 ${successMs.p99Ms.toFixed(2)} ms`);
+  if (succeeded < intended) console.log('The others:', { refused, unsent, broken, timedOut, ...otherStatuses });
   console.log(
     `Slope of memory after ${warmUpMinutes} minutes: ${slope.toFixed(2)} MB a minute over ${settled.length} samples, ` +
       `${Math.min(...settled.map(({ megabytes }) => megabytes)).toFixed(1)} to ${Math.max(...settled.map(({ megabytes }) => megabytes)).toFixed(1)} MB`,
