@@ -147,10 +147,7 @@ export function createSupervisor({ count, fork, log, uptimeMs, limits: given }: 
       tellChange();
       return fit;
     });
-    void worker.ended.then(() => {
-      members.delete(member);
-      tellChange();
-    });
+    void worker.ended.then(() => members.delete(member) && tellChange());
     return { member, isFit };
   }
 
