@@ -56,7 +56,7 @@ async function startOnce(variables: Environment): Promise<number> {
   const port = await freePort();
   const begunAtMs = performance.now();
   const child = spawn(process.execPath, [program, 'serve'], {
-    env: { PATH: process.env.PATH ?? '', NODE_ENV: 'production', ...trancheEnvironment(), ...variables, PORT: String(port) },
+    env: { PATH: process.env.PATH ?? '', NODE_ENV: 'production', ...variables, PORT: String(port) },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   try {
@@ -85,7 +85,8 @@ async function measure({ name, limitMs, variables }: Case): Promise<boolean> {
 async function main(): Promise<void> {
   const scratch = mkdtempSync(join(tmpdir(), 'tranche-start-up-'));
   const cluster = await startCluster();
-  const key = trancheEnvironment();
+  // The same encryption key at every start. Nothing is logged: the first look at /readyz may well come too early, and that is an error there.
+  const key = { ...trancheEnvironment(), LOG_LEVEL: 'fatal' };
   let made = 0;
   try {
     const postgres = { ...key, DATABASE_URL: cluster.url('postgres'), DATA_DIR: scratch };

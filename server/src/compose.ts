@@ -249,7 +249,8 @@ export function composeService(store: Store, config: ServiceConfig, version: str
     operating,
     async start() {
       gate.start();
-      await replica.start();
+      // Not waited for: until it has been looked at, the primary serves.
+      void replica.start();
       endings.push(
         await database.listen(KEYS_CHANNEL, (payload) => {
           const [workspaceId, keyId] = payload.split(':');

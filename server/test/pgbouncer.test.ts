@@ -29,9 +29,11 @@ async function pooledVariables(direct: string): Promise<Record<string, string>> 
   return { ...postgresVariables(await pooled(direct)), DATABASE_DIRECT_URL: direct, PREPARED_STATEMENTS: 'off' };
 }
 
+const skipped = canPool ? '' : ` (skipped: ${pgbouncerMissing})`;
+
 const words = (text: string): string => text.replaceAll(/\s+/g, ' ');
 
-describe.skipIf(!canPool)(`behind PgBouncer in transaction mode${canPool ? '' : ` (skipped: ${pgbouncerMissing})`}`, () => {
+describe.skipIf(!canPool)(`behind PgBouncer in transaction mode${skipped}`, () => {
   test('the whole story plays, and the books are in order', async () => {
     const variables = await pooledVariables(await emptyPostgresDatabase());
     const server = await startServer(variables);
@@ -85,7 +87,7 @@ describe.skipIf(!canPool)(`behind PgBouncer in transaction mode${canPool ? '' : 
   });
 });
 
-describe.skipIf(!canPool)('a connection to PgBouncer that is cut at COMMIT', () => {
+describe.skipIf(!canPool)(`a connection to PgBouncer that is cut at COMMIT${skipped}`, () => {
   async function opened(server: string): Promise<{ database: Database; proxy: Awaited<ReturnType<typeof openProxy>> }> {
     const url = new URL(await pooled(server));
     const proxy = await openProxy(Number(url.port));
@@ -133,7 +135,7 @@ describe.skipIf(!canPool)('a connection to PgBouncer that is cut at COMMIT', () 
   }, 60_000);
 });
 
-describe.skipIf(!canPool)('a pooler that the configuration does not know of', () => {
+describe.skipIf(!canPool)(`a pooler that the configuration does not know of${skipped}`, () => {
   async function refused(variables: Environment, message: RegExp): Promise<void> {
     const served = await tranche(['serve'], { ...variables, PORT: '0' });
     expect([served.code, served.stdout]).toEqual([1, '']);
