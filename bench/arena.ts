@@ -39,6 +39,7 @@ export class Arena {
   readonly #admin: Door;
   readonly #ends: (() => unknown)[] = [];
   readonly #say: Say;
+  #ending: Promise<void> | null = null;
 
   constructor(cluster: Cluster, admin: Door, say: Say) {
     this.cluster = cluster;
@@ -54,10 +55,22 @@ export class Arena {
     this.#ends.push(end);
   }
 
-  async end(): Promise<void> {
-    for (const end of this.#ends.toReversed()) await end();
-    await this.#admin.close();
-    this.cluster.stop();
+  /** Every end is tried, whatever became of the others: nothing that was started may outlive the run. */
+  end(): Promise<void> {
+    this.#ending ??= this.#endAll();
+    return this.#ending;
+  }
+
+  async #endAll(): Promise<void> {
+    const complaints: unknown[] = [];
+    for (const end of [...this.#ends.toReversed(), () => this.#admin.close(), () => this.cluster.stop()]) {
+      try {
+        await end();
+      } catch (error) {
+        complaints.push(error);
+      }
+    }
+    for (const complaint of complaints) this.#say(`At the end: ${complaint instanceof Error ? complaint.message : String(complaint)}`);
   }
 
   async makeDatabase(name: string, template?: string): Promise<string> {
@@ -133,4 +146,22 @@ export class Arena {
 export async function openArena(say: Say): Promise<Arena> {
   const cluster = process.env.BENCH_DATABASE_URL === undefined ? await startCluster() : useCluster(process.env.BENCH_DATABASE_URL);
   return new Arena(cluster, await openServer(cluster.url('postgres')), say);
+}
+
+/** Runs in an arena of its own, with a folder for the load generator, and ends it: also when told to stop, and when something breaks. */
+export async function inArena(say: Say, run: (arena: Arena, scratch: string) => Promise<void>): Promise<void> {
+  const arena = await openArena(say);
+  const scratch = mkdtempSync(join(tmpdir(), 'tranche-bench-load-'));
+  arena.onEnd(() => rmSync(scratch, { recursive: true, force: true }));
+  const stop = (code: number): void => void arena.end().finally(() => process.exit(code));
+  process.once('SIGINT', () => stop(130)).once('SIGTERM', () => stop(143));
+  process.once('uncaughtException', (error) => {
+    console.error(error);
+    stop(1);
+  });
+  try {
+    await run(arena, scratch);
+  } finally {
+    await arena.end();
+  }
 }

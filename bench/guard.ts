@@ -1,10 +1,7 @@
 // The regression guard: `npm run bench:guard`. A short race against the hand-written server; ratios only, with generous bounds.
 // For every change, on any machine: writes no documents, and its figures are worth nothing but to be held against the bounds.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type Arena, openArena } from './arena.ts';
+import { type Arena, inArena } from './arena.ts';
 import { bounds, checkBounds, describe } from './guard-bounds.ts';
 import { requireWrk } from './load.ts';
 import { play, type Race } from './race.ts';
@@ -46,13 +43,6 @@ async function guard(arena: Arena, scratch: string): Promise<boolean> {
 }
 
 requireWrk();
-const scratch = mkdtempSync(join(tmpdir(), 'tranche-bench-load-'));
-const arena = await openArena(say);
-arena.onEnd(() => rmSync(scratch, { recursive: true, force: true }));
-const stop = (): void => void arena.end().finally(() => process.exit(130));
-process.once('SIGINT', stop).once('SIGTERM', stop);
-try {
+await inArena(say, async (arena, scratch) => {
   process.exitCode = (await guard(arena, scratch)) ? 0 : 1;
-} finally {
-  await arena.end();
-}
+});

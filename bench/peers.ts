@@ -1,11 +1,11 @@
 // Peers: `npm run bench:peers [-- --peers a,b] [--folder path] [--rounds n] [--seconds n] [--quick] [--write]`. See peers/README.md.
 // The same work in the same run as this service; installs outside of the repository. Opt-in: it fetches packages.
 
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Arena, openArena } from './arena.ts';
+import { type Arena, inArena } from './arena.ts';
 import type { Contestant } from './contestants.ts';
 import { requireWrk } from './load.ts';
 import { describeMachine } from './machine.ts';
@@ -115,13 +115,4 @@ async function measure(arena: Arena, scratch: string, wrkVersion: string): Promi
 }
 
 const wrkVersion = requireWrk();
-const scratch = mkdtempSync(join(tmpdir(), 'tranche-bench-load-'));
-const arena = await openArena(say);
-arena.onEnd(() => rmSync(scratch, { recursive: true, force: true }));
-const stop = (): void => void arena.end().finally(() => process.exit(130));
-process.once('SIGINT', stop).once('SIGTERM', stop);
-try {
-  await measure(arena, scratch, wrkVersion);
-} finally {
-  await arena.end();
-}
+await inArena(say, (arena, scratch) => measure(arena, scratch, wrkVersion));

@@ -1,10 +1,7 @@
 // The benchmark: `npm run bench`; `npm run bench -- --help` says which options there are.
 // Every server in one run, round by round in turn, so that what disturbs the machine disturbs all of them.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type Arena, openArena } from './arena.ts';
+import { type Arena, inArena } from './arena.ts';
 import type { Contestant } from './contestants.ts';
 import { growthRun } from './growth.ts';
 import { requireWrk } from './load.ts';
@@ -82,16 +79,7 @@ async function main(): Promise<void> {
   }
   const options = readOptions(process.argv.slice(2));
   const wrkVersion = requireWrk();
-  const scratch = mkdtempSync(join(tmpdir(), 'tranche-bench-load-'));
-  const arena = await openArena(say);
-  arena.onEnd(() => rmSync(scratch, { recursive: true, force: true }));
-  const stop = (): void => void arena.end().finally(() => process.exit(130));
-  process.once('SIGINT', stop).once('SIGTERM', stop);
-  try {
-    await measure(arena, options, wrkVersion, scratch);
-  } finally {
-    await arena.end();
-  }
+  await inArena(say, (arena, scratch) => measure(arena, options, wrkVersion, scratch));
 }
 
 await main().catch((error: unknown) => {
