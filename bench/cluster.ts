@@ -2,7 +2,7 @@
 // Durable as in production: fsync and synchronous_commit stay on. Touches no other cluster of the machine.
 
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +10,8 @@ import { join } from 'node:path';
 export interface Cluster {
   /** The connection string of one of its databases. */
   url(database: string): string;
+  /** The process that all its others descend from; null where somebody else runs it, perhaps elsewhere. */
+  readonly pid: number | null;
   stop(): void;
 }
 
@@ -63,6 +65,7 @@ export async function startCluster(): Promise<Cluster> {
   asPostgres('pg_ctl', ['-D', data, '-l', join(directory, 'log'), '-w', '-t', '60', '-o', options, 'start']);
   let stopped = false;
   return {
+    pid: Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]),
     url: (database) => `postgres://postgres@127.0.0.1:${port}/${database}`,
     stop() {
       if (stopped) return;
@@ -81,6 +84,7 @@ export function useCluster(url: string): Cluster {
       address.pathname = `/${database}`;
       return address.href;
     },
+    pid: null,
     stop: () => undefined,
   };
 }

@@ -13,11 +13,14 @@ export interface Shot {
   readonly method: string;
   readonly path: string;
   readonly key: string;
+  /** JSON on one line. */
+  readonly body?: string;
+  /** How many events it makes, for the books to be held against the figures. */
+  readonly events?: number;
 }
 
 export interface Load {
   readonly shots: readonly Shot[];
-  readonly body?: string;
   /** Each request once, in order; otherwise from the beginning again when they are used up. */
   readonly once: boolean;
   readonly seconds: number;
@@ -60,11 +63,13 @@ export function parseMeasure(output: string): Measure {
   };
 }
 
+const line = ({ method, path, key, body = '' }: Shot): string => `${method}\t${path}\t${key}\t${body}\n`;
+
 export async function fire(port: number, load: Load, directory: string): Promise<Measure> {
   const file = join(directory, 'requests.tsv');
-  writeFileSync(file, load.shots.map((shot) => `${shot.method}\t${shot.path}\t${shot.key}\n`).join(''));
+  writeFileSync(file, load.shots.map(line).join(''));
   const parameters = ['-t1', `-c${CONNECTIONS}`, `-d${load.seconds}s`, '--timeout', '10s', '-s', script, `http://127.0.0.1:${port}`, '--'];
-  parameters.push(file, load.once ? 'once' : 'repeat', ...(load.body === undefined ? [] : [load.body]));
+  parameters.push(file, load.once ? 'once' : 'repeat');
   return new Promise((resolve, reject) => {
     execFile('wrk', parameters, { timeout: (load.seconds + 60) * 1000, maxBuffer: 1 << 20 }, (error, stdout, stderr) => {
       if (error !== null) reject(new Error(`wrk failed: ${stderr || error.message}`));

@@ -1,88 +1,84 @@
-// Turns the rounds that were measured into medians, ratios and tables, for the terminal and for docs/benchmarks.md.
+// The figures of a run as tables of at most 80 columns, for the terminal and, in fences, for the documents.
 // Pure: reads no clock, no machine and no file.
 
-import type { Measure } from './load.ts';
-import { type ServerName, serverNames } from './servers.ts';
+import type { PacedResult, Summary, Verdict, WorkResult } from './results.ts';
+import { ratio } from './targets.ts';
 
-export interface Scenario {
-  readonly title: string;
-  readonly rounds: ReadonlyMap<ServerName, readonly Measure[]>;
+export const WIDTH = 80;
+
+export const whole = (value: number): string => Math.round(value).toLocaleString('en-US');
+export const milliseconds = (value: number | null): string =>
+  value === null || Number.isNaN(value) ? '–' : value.toFixed(value < 10 ? 2 : value < 1000 ? 1 : 0);
+
+const columns = [
+  { title: '', width: 14 },
+  { title: 'requests/s', width: 11 },
+  { title: 'p50 ms', width: 8 },
+  { title: 'p99 ms', width: 8 },
+  { title: 'CPU s/1000', width: 17 },
+  { title: 'RSS MiB', width: 8 },
+] as const;
+const RATIO_WIDTH = 9;
+
+function line(cells: readonly string[], last: string): string {
+  const aligned = columns.map(({ width }, i) => (i === 0 ? (cells[i] ?? '').padEnd(width) : (cells[i] ?? '').padStart(width)));
+  return `${aligned.join('')} ${last.padStart(RATIO_WIDTH)}`.trimEnd();
 }
 
-/** A promise about this service's speed, as a ratio to another server on the same machine in the same run. */
-export interface Target {
-  readonly scenario: string;
-  readonly against: ServerName;
-  readonly atLeast: number;
+/** The service's own and PostgreSQL's part, since they are tuned apart. */
+function cpu({ serviceCpuPerThousand: service, databaseCpuPerThousand: database }: Summary): string {
+  if (database === null) return `${service.toFixed(3)} + ?`;
+  return database === 0 ? service.toFixed(3) : `${service.toFixed(3)} + ${database.toFixed(3)}`;
 }
 
-export interface Verdict extends Target {
-  /** Null when one of the two was not measured. */
-  readonly ratio: number | null;
+/** One table of all works; the last column is each server's rate to the one named. */
+export function table(works: readonly WorkResult[], against: string): string {
+  const lines = [
+    line(
+      columns.map(({ title }) => title),
+      `: ${against}`.slice(-RATIO_WIDTH),
+    ),
+  ];
+  for (const { title, servers } of works) {
+    lines.push('─'.repeat(WIDTH), title);
+    for (const [name, summary] of Object.entries(servers)) {
+      const times = ratio(summary.perSecond, servers[against]?.perSecond);
+      const { perSecond, p50Ms, p99Ms, rssMib } = summary;
+      const cells = [`  ${name}`, whole(perSecond), milliseconds(p50Ms), milliseconds(p99Ms), cpu(summary), whole(rssMib)];
+      lines.push(line(cells, times === null ? '' : `${times.toFixed(2)} ×`));
+    }
+  }
+  return lines.join('\n');
 }
 
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  const [low, high] = [sorted[middle - 1], sorted[middle]];
-  if (high === undefined) return Number.NaN;
-  return sorted.length % 2 === 1 || low === undefined ? high : (low + high) / 2;
+export function pacedTable(paced: readonly PacedResult[]): string {
+  const head = ['', 'arrivals/s', 'p50 ms', 'p99 ms', 'lost', 'generator p99 ms'];
+  const widths = [38, 11, 8, 8, 7, 0];
+  const row = (cells: readonly string[]): string =>
+    cells.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join('');
+  const shortHead = [...head.slice(0, 5), 'late'.padStart(8)];
+  const rows = paced.map(({ title, server, perSecond, p50Ms, p99Ms, lost, generatorLateP99Ms }) =>
+    row([
+      `${title}, ${server}`,
+      whole(perSecond),
+      milliseconds(p50Ms),
+      milliseconds(p99Ms),
+      whole(lost),
+      milliseconds(generatorLateP99Ms).padStart(8),
+    ]),
+  );
+  return [row(shortHead), '─'.repeat(WIDTH), ...rows].join('\n');
 }
 
-export interface Summary {
-  readonly perSecond: number;
-  readonly slowest: number;
-  readonly fastest: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-}
-
-export function summarize(rounds: readonly Measure[]): Summary {
-  const rates = rounds.map((round) => round.perSecond);
-  return {
-    perSecond: median(rates),
-    slowest: Math.min(...rates),
-    fastest: Math.max(...rates),
-    p50Ms: median(rounds.map((round) => round.p50Ms)),
-    p99Ms: median(rounds.map((round) => round.p99Ms)),
-  };
-}
-
-export function judge(scenarios: readonly Scenario[], targets: readonly Target[]): Verdict[] {
-  return targets.map((target) => {
-    const rounds = scenarios.find((scenario) => scenario.title === target.scenario)?.rounds;
-    const [own, other] = [rounds?.get('tranche') ?? [], rounds?.get(target.against) ?? []];
-    const ratio = own.length > 0 && other.length > 0 ? summarize(own).perSecond / summarize(other).perSecond : null;
-    return { ...target, ratio };
-  });
-}
-
-const whole = (value: number): string => Math.round(value).toLocaleString('en-US');
-const milliseconds = (value: number): string => value.toFixed(value < 10 ? 2 : 1);
-
-/** A table of Markdown, with its columns aligned so that it reads as well in a terminal. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)));
-  const line = (cells: readonly string[]): string =>
-    `| ${cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join(' | ')} |`;
-  const rule = `| ${widths.map((width, column) => (column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`)).join(' | ')} |`;
-  return [line(head), rule, ...rows.map(line)].join('\n');
-}
-
-export function scenarioTable(scenario: Scenario): string {
-  const rows = serverNames.flatMap((name) => {
-    const rounds = scenario.rounds.get(name);
-    if (rounds === undefined || rounds.length === 0) return [];
-    const { perSecond, slowest, fastest, p50Ms, p99Ms } = summarize(rounds);
-    return [[name, whole(perSecond), `${whole(slowest)}–${whole(fastest)}`, milliseconds(p50Ms), milliseconds(p99Ms)]];
-  });
-  return table(['', 'requests/s', 'of all rounds', 'p50 ms', 'p99 ms'], rows);
-}
+/** Wide enough for what is usual; longer names make room at the cost of the others. */
+const LEAST_NAME_WIDTH = 43;
 
 export function verdictTable(verdicts: readonly Verdict[]): string {
-  const rows = verdicts.map(({ scenario, against, atLeast, ratio }) => {
-    const outcome = ratio === null ? 'not measured' : ratio >= atLeast ? 'reached' : 'MISSED';
-    return [`${scenario}, tranche : ${against}`, `${atLeast.toFixed(1)} ×`, ratio === null ? '–' : `${ratio.toFixed(2)} ×`, outcome];
-  });
-  return table(['', 'target', 'measured', ''], rows);
+  const nameWidth = Math.max(LEAST_NAME_WIDTH, ...verdicts.map(({ what }) => what.length));
+  const row = (what: string, target: string, measured: string, outcome: string): string =>
+    `${what.padEnd(nameWidth)}${target.padStart(9)}${measured.padStart(9)}  ${outcome}`.trimEnd();
+  const rows = verdicts.map(({ what, target, measured, isReached }) =>
+    row(what, target, measured ?? '–', isReached === null ? 'not measured' : isReached ? 'reached' : 'MISSED'),
+  );
+  return [row('', 'target', 'measured', ''), '─'.repeat(WIDTH), ...rows].join('\n');
 }

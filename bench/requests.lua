@@ -1,14 +1,14 @@
--- The requests of one wrk run, read from a file with one request a line: method, path, key, separated by tabs.
+-- The requests of one wrk run, read from a file with one request a line: method, path, key and body (may be empty), separated by tabs.
 -- Prints the result as one line of JSON. With `once`, each request is sent once and the run ends when they are used up.
 
 local requests, count, position, once = {}, 0, 0, false
 
 function init(args)
-  local body = args[3]
   once = args[2] == "once"
   for line in io.lines(args[1]) do
-    local method, path, key = line:match("^(%S+)\t(%S+)\t(%S+)$")
+    local method, path, key, body = line:match("^(%S+)\t(%S+)\t(%S+)\t(.*)$")
     local headers = { ["Authorization"] = "Bearer " .. key }
+    if body == "" then body = nil end
     if body then headers["Content-Type"] = "application/json" end
     count = count + 1
     requests[count] = wrk.format(method, path, headers, body)

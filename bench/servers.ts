@@ -1,4 +1,4 @@
-// The three servers that are measured, each a process of its own: bare, by hand, and this service as it is served.
+// The servers that are measured, each a process of its own: bare, by hand, and this service as it is served on either database.
 // Starts and stops processes; measures nothing.
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -8,12 +8,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from './cluster.ts';
 
-export const serverNames = ['bare', 'by hand', 'tranche'] as const;
+export const serverNames = ['bare', 'by hand', 'tranche', 'embedded'] as const;
 export type ServerName = (typeof serverNames)[number];
 
 export interface Server {
-  readonly name: ServerName;
+  readonly name: string;
   readonly port: number;
+  readonly pid: number;
   stop(): Promise<void>;
 }
 
@@ -26,6 +27,8 @@ const commands: Record<ServerName, string[]> = {
   bare: ['bench/bare/server.ts'],
   'by hand': ['bench/by-hand/server.ts'],
   tranche: ['server/bin/tranche.js', 'serve'],
+  // The same, with a directory in place of a server's address.
+  embedded: ['server/bin/tranche.js', 'serve'],
 };
 
 /** What this service needs besides the database; every guard is on, and only the limit is out of reach. */
@@ -44,13 +47,26 @@ function extraEnvironment(): Record<string, string> {
   return Object.fromEntries(pairs.map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]));
 }
 
+/** Of one server; a broken one could say the same for every request. */
+const MAX_COMPLAINT_BYTES = 4_000;
+
+function showComplaints(child: ChildProcess): void {
+  let shown = 0;
+  child.stderr?.on('data', (chunk: Buffer) => {
+    if (shown >= MAX_COMPLAINT_BYTES) return;
+    process.stderr.write(chunk.subarray(0, MAX_COMPLAINT_BYTES - shown));
+    shown += chunk.length;
+    if (shown >= MAX_COMPLAINT_BYTES) process.stderr.write('\n… and more of the kind.\n');
+  });
+}
+
 async function waitUntilAnswering(child: ChildProcess, name: ServerName, port: number): Promise<void> {
   const deadline = Date.now() + START_LIMIT_MS;
   while (Date.now() < deadline) {
     if (child.exitCode !== null) throw new Error(`The ${name} server ended with exit code ${child.exitCode} before it answered.`);
     try {
       // Any answer will do: a 404 says as well as a 200 that somebody is there.
-      await (await fetch(`http://127.0.0.1:${port}/readyz`)).arrayBuffer();
+      await (await fetch(`http://127.0.0.1:${port}/healthz`)).arrayBuffer();
       return;
     } catch {
       await delay(POLL_MS);
@@ -69,16 +85,18 @@ export async function startServer(name: ServerName, environment: Record<string, 
       PATH: process.env.PATH ?? '',
       NODE_ENV: 'production',
       ...environment,
-      ...(name === 'tranche' ? extraEnvironment() : {}),
+      ...(name === 'tranche' || name === 'embedded' ? extraEnvironment() : {}),
       PORT: String(port),
     },
     // What a server prints at its start (a first key, say) is not ours to show; what goes wrong is.
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', 'ignore', 'pipe'],
   });
+  showComplaints(child);
   await waitUntilAnswering(child, name, port);
   return {
     name,
     port,
+    pid: child.pid as number,
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const ended = once(child, 'exit');

@@ -1,5 +1,7 @@
-// The rows that the by-hand server reads and the schemas by which Fastify serializes its answers: the same fields as ours.
-// Types and schemas only.
+// The rows that the by-hand server reads, the answers made of them and the schemas by which Fastify serializes these: the same fields as ours.
+// Asks no database and decides nothing.
+
+import { encodeId } from '../../server/src/domain/ids.ts';
 
 export interface PaymentRow {
   id: string;
@@ -32,6 +34,20 @@ export interface MilestoneRow {
   metadata: Record<string, string>;
   submitted_at: Date | null;
   approved_at: Date | null;
+  version: number;
+  created_at: Date;
+  updated_at: Date;
+}
+
+export interface ProjectRow {
+  id: string;
+  name: string;
+  client_id: string;
+  payee_id: string | null;
+  currency: string;
+  release: string;
+  status: string;
+  metadata: Record<string, string>;
   version: number;
   created_at: Date;
   updated_at: Date;
@@ -87,3 +103,62 @@ export const milestoneAnswer = answer({
 });
 
 export const problemAnswer = answer({ type: text, title: text, status: integer, code: text });
+
+export const paymentPage = answer({
+  object: text,
+  data: { type: 'array', items: paymentAnswer },
+  has_more: { type: 'boolean' },
+  next_cursor: textOrNull,
+});
+
+export const projectAnswer = answer({
+  id: text,
+  object: text,
+  name: text,
+  client_id: text,
+  payee_id: textOrNull,
+  currency: text,
+  release: text,
+  status: text,
+  allowed_transitions: texts,
+  metadata: { type: 'object', additionalProperties: text },
+  version: integer,
+  created_at: time,
+  updated_at: time,
+});
+
+export function presentPayment(row: PaymentRow): Record<string, unknown> {
+  return {
+    id: encodeId('payment', row.id),
+    object: 'payment',
+    project_id: encodeId('project', row.project_id),
+    milestone_id: encodeId('milestone', row.milestone_id),
+    invoice_id: encodeId('invoice', row.invoice_id),
+    client_id: row.client_id,
+    payee_id: row.payee_id,
+    amount: Number(row.amount_minor),
+    currency: row.currency,
+    status: row.status,
+    allowed_transitions: row.status === 'pending' ? ['released'] : [],
+    released_at: row.released_at,
+    created_at: row.created_at,
+  };
+}
+
+const movesFrom: Record<string, string[]> = { approved: [], submitted: ['approved', 'changes_requested', 'in_progress'] };
+
+export function presentMilestone(row: MilestoneRow): Record<string, unknown> {
+  const { workspace_id: _workspace, client_id: _client, amount_minor, ...fields } = row;
+  return {
+    ...fields,
+    id: encodeId('milestone', row.id),
+    object: 'milestone',
+    project_id: encodeId('project', row.project_id),
+    amount: Number(amount_minor),
+    allowed_transitions: movesFrom[row.status],
+  };
+}
+
+export function presentProject(row: ProjectRow): Record<string, unknown> {
+  return { ...row, id: encodeId('project', row.id), object: 'project', allowed_transitions: ['archived'] };
+}

@@ -4,14 +4,9 @@
 import type pg from 'pg';
 import { encodeId } from '../../server/src/domain/ids.ts';
 import type { MilestoneRow } from './answers.ts';
+import { lockMilestone } from './submit.ts';
 
 const statements = {
-  /** Primary keys of both; locks the milestone, so that of two approvals at once the second waits and then sees the first. */
-  lockMilestone: `
-    select m.workspace_id, m.id, m.project_id, m.title, m.description, m.amount_minor, m.currency, m.payee_id, m.due_date::text, m.status, m.reason,
-      m.submission, m.metadata, m.submitted_at, m.approved_at, m.version, m.created_at, m.updated_at, p.client_id
-    from milestones m join projects p on p.workspace_id = m.workspace_id and p.id = m.project_id
-    where m.workspace_id = $1 and m.id = $2 for no key update of m`,
   approve: `update milestones set status = 'approved', approved_at = $3, updated_at = $3, version = version + 1 where workspace_id = $1 and id = $2`,
   /** The counters of the workspace, from a row that stays locked until the commit: numbers and sequence have no gaps. */
   takeNumbers: `
@@ -77,7 +72,7 @@ export async function approveMilestone(
 ): Promise<MilestoneRow | 'not_found' | 'invalid_transition'> {
   const client = await pool.connect();
   try {
-    const lock = { name: 'lockMilestone', text: statements.lockMilestone, values: [workspaceId, id] };
+    const lock = { ...lockMilestone, values: [workspaceId, id] };
     const [, { rows }] = await Promise.all([client.query('BEGIN'), client.query<MilestoneRow>(lock)]);
     const milestone = rows[0];
     if (milestone === undefined || milestone.status !== 'submitted') {

@@ -1,12 +1,16 @@
-// The service as a good engineer writes it by hand: Fastify and pg, one query per read (the key's look-up included), one transaction per approval.
+// The service as a good engineer writes it by hand: Fastify and pg, one query per read (the key's look-up included), one transaction per write.
 // Exists only to be measured against: the same tables, indexes, rows and answers as ours, prepared statements, a tuned pool, no batching.
 
-import { createHash, randomFillSync } from 'node:crypto';
-import fastify, { type FastifyReply } from 'fastify';
+import { randomFillSync } from 'node:crypto';
+import fastify from 'fastify';
 import pg from 'pg';
 import { createIdGenerator, decodeId, encodeId } from '../../server/src/domain/ids.ts';
-import { type MilestoneRow, milestoneAnswer, type PaymentRow, paymentAnswer, problemAnswer } from './answers.ts';
+import { admit, refuse } from './access.ts';
+import { milestoneAnswer, presentMilestone, presentProject, problemAnswer, projectAnswer } from './answers.ts';
 import { approveMilestone } from './approve.ts';
+import { createProject, type ProjectBody } from './create.ts';
+import { mountReads } from './read.ts';
+import { type Submission, submitMilestone } from './submit.ts';
 
 const { PORT, DATABASE_URL, POOL_SIZE = '10' } = process.env;
 // With 2 cores, pools of 8 to 12 were the fastest of 2 to 64.
@@ -19,107 +23,87 @@ const pool = new pg.Pool({
 });
 const newId = createIdGenerator(Date.now, (bytes) => randomFillSync(bytes));
 const app = fastify();
+mountReads(app, pool);
 
-const hashOfKey = (header: string | undefined): Buffer | null =>
-  header?.startsWith('Bearer ') === true ? createHash('sha256').update(header.slice(7)).digest() : null;
+const line = { type: 'string', minLength: 1, maxLength: 255 } as const;
+const longText = { type: 'string', maxLength: 5000 } as const;
+const links = { type: 'array', maxItems: 20, items: { type: 'string', maxLength: 2000 } } as const;
 
-function refuse(reply: FastifyReply, status: number, code: string): FastifyReply {
-  return reply
-    .code(status)
-    .type('application/problem+json')
-    .send({ type: `/docs/errors/${code}`, title: code, status, code });
-}
-
-/** Index api_keys_by_hash, then the primary key of payments: the key and the record in one round trip. */
-const readPayment = {
-  name: 'read-payment',
-  text: `select k.scopes, k.revoked_at, k.expires_at, p.id, p.project_id, p.milestone_id, p.invoice_id, p.client_id, p.payee_id,
-           p.amount_minor, p.currency, p.status, p.released_at, p.created_at
-         from api_keys k left join payments p on p.workspace_id = k.workspace_id and p.id = $2
-         where k.hash = $1`,
-};
-
-interface KeyRow {
-  workspace_id: string;
-  scopes: string[];
-  revoked_at: Date | null;
-  expires_at: Date | null;
-}
-
-/** Why a key may not do this, as a status and a code; null when it may. */
-function refusalOf(key: Omit<KeyRow, 'workspace_id'> | undefined, scope: string): [number, string] | null {
-  if (key === undefined) return [401, 'invalid_api_key'];
-  if (key.revoked_at !== null && key.revoked_at.getTime() <= Date.now()) return [401, 'api_key_revoked'];
-  if (key.expires_at !== null && key.expires_at.getTime() <= Date.now()) return [401, 'api_key_expired'];
-  return key.scopes.includes(scope) ? null : [403, 'insufficient_scope'];
-}
-
-app.get<{ Params: { id: string } }>(
-  '/v1/payments/:id',
-  { schema: { response: { 200: paymentAnswer, '4xx': problemAnswer } } },
-  async (request, reply) => {
-    const hash = hashOfKey(request.headers.authorization);
-    if (hash === null) return refuse(reply, 401, 'missing_api_key');
-    const id = decodeId('payment', request.params.id);
-    if (id === null) return refuse(reply, 404, 'not_found');
-    const { rows } = await pool.query<Omit<KeyRow, 'workspace_id'> & PaymentRow>({ ...readPayment, values: [hash, id] });
-    const row = rows[0];
-    const refusal = refusalOf(row, 'payments:read');
-    if (refusal !== null) return refuse(reply, ...refusal);
-    if (row === undefined || row.id === null) return refuse(reply, 404, 'not_found');
-    return {
-      id: request.params.id,
-      object: 'payment',
-      project_id: encodeId('project', row.project_id),
-      milestone_id: encodeId('milestone', row.milestone_id),
-      invoice_id: encodeId('invoice', row.invoice_id),
-      client_id: row.client_id,
-      payee_id: row.payee_id,
-      amount: Number(row.amount_minor),
-      currency: row.currency,
-      status: row.status,
-      allowed_transitions: row.status === 'pending' ? ['released'] : [],
-      released_at: row.released_at,
-      created_at: row.created_at,
-    };
-  },
-);
-
-const findKey = { name: 'find-key', text: 'select workspace_id, scopes, revoked_at, expires_at from api_keys where hash = $1' };
-
-const approval = {
+const moveBody = {
   type: 'object',
   required: ['status'],
   additionalProperties: false,
-  properties: { status: { type: 'string', enum: ['approved'] } },
+  properties: {
+    status: { type: 'string', enum: ['submitted', 'approved'] },
+    submission: { type: 'object', additionalProperties: false, properties: { note: longText, links } },
+  },
 } as const;
 
-function present(row: MilestoneRow): Record<string, unknown> {
-  const { workspace_id: _workspace, client_id: _client, amount_minor, ...fields } = row;
-  return {
-    ...fields,
-    id: encodeId('milestone', row.id),
-    object: 'milestone',
-    project_id: encodeId('project', row.project_id),
-    amount: Number(amount_minor),
-    allowed_transitions: [],
-  };
+interface MoveBody {
+  readonly status: 'submitted' | 'approved';
+  readonly submission?: Partial<Submission>;
 }
 
-app.patch<{ Params: { id: string } }>(
+app.patch<{ Params: { id: string }; Body: MoveBody }>(
   '/v1/milestones/:id',
-  { schema: { body: approval, response: { 200: milestoneAnswer, '4xx': problemAnswer } } },
+  { schema: { body: moveBody, response: { 200: milestoneAnswer, '4xx': problemAnswer } } },
   async (request, reply) => {
-    const hash = hashOfKey(request.headers.authorization);
-    if (hash === null) return refuse(reply, 401, 'missing_api_key');
+    const { status, submission } = request.body;
     const id = decodeId('milestone', request.params.id);
-    if (id === null) return refuse(reply, 404, 'not_found');
-    const { rows } = await pool.query<KeyRow>({ ...findKey, values: [hash] });
-    const key = rows[0];
-    const refusal = refusalOf(key, 'milestones:approve');
-    if (refusal !== null || key === undefined) return refuse(reply, ...(refusal ?? [401, 'invalid_api_key']));
-    const outcome = await approveMilestone(pool, newId, key.workspace_id, id);
-    return typeof outcome === 'string' ? refuse(reply, outcome === 'not_found' ? 404 : 409, outcome) : present(outcome);
+    if (id === null) return refuse(reply, [404, 'not_found']);
+    const workspaceId = await admit(
+      pool,
+      request.headers.authorization,
+      status === 'approved' ? 'milestones:approve' : 'milestones:submit',
+    );
+    if (typeof workspaceId !== 'string') return refuse(reply, workspaceId);
+    const outcome =
+      status === 'approved'
+        ? await approveMilestone(pool, newId, workspaceId, id)
+        : await submitMilestone(pool, newId, workspaceId, id, { note: submission?.note ?? null, links: submission?.links ?? [] });
+    return typeof outcome === 'string' ? refuse(reply, [outcome === 'not_found' ? 404 : 409, outcome]) : presentMilestone(outcome);
+  },
+);
+
+const projectBody = {
+  type: 'object',
+  required: ['name', 'client_id'],
+  additionalProperties: false,
+  properties: {
+    name: line,
+    client_id: line,
+    payee_id: line,
+    currency: { type: 'string', pattern: '^[A-Z]{3}$' },
+    metadata: { type: 'object', maxProperties: 50, additionalProperties: { type: 'string', maxLength: 500 } },
+    milestones: {
+      type: 'array',
+      maxItems: 100,
+      items: {
+        type: 'object',
+        required: ['title', 'amount'],
+        additionalProperties: false,
+        properties: {
+          title: line,
+          amount: { type: 'integer', minimum: 1, maximum: 999_999_999_999 },
+          due_date: { type: 'string', format: 'date' },
+          description: longText,
+        },
+      },
+    },
+  },
+} as const;
+
+app.post<{ Body: ProjectBody }>(
+  '/v1/projects',
+  { schema: { body: projectBody, response: { 201: projectAnswer, '4xx': problemAnswer } } },
+  async (request, reply) => {
+    const workspaceId = await admit(pool, request.headers.authorization, 'projects:write');
+    if (typeof workspaceId !== 'string') return refuse(reply, workspaceId);
+    const project = await createProject(pool, newId, workspaceId, request.body);
+    return reply
+      .code(201)
+      .header('location', `/v1/projects/${encodeId('project', project.id)}`)
+      .send(presentProject(project));
   },
 );
 

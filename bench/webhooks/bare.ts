@@ -39,10 +39,19 @@ function prepare({ urls, requests }: ToBare): Prepared[] {
   });
 }
 
-async function run(order: ToBare): Promise<{ startedAt: number; endedAt: number }> {
+export interface FromBare {
+  readonly startedAt: number;
+  readonly endedAt: number;
+  /** Without what the preparation took. */
+  readonly cpuSeconds: number;
+  readonly rssBytes: number;
+}
+
+async function run(order: ToBare): Promise<FromBare> {
   const requests = prepare(order);
   const pool = new Pool(new URL(order.urls[0] as string).origin, { connections: order.concurrency });
   let next = 0;
+  const usedBefore = process.cpuUsage();
   const startedAt = performance.timeOrigin + performance.now();
   async function one(): Promise<void> {
     for (let request = requests[next++]; request !== undefined; request = requests[next++]) {
@@ -53,13 +62,14 @@ async function run(order: ToBare): Promise<{ startedAt: number; endedAt: number 
   }
   await Promise.all(Array.from({ length: order.concurrency }, one));
   const endedAt = performance.timeOrigin + performance.now();
+  const { user, system } = process.cpuUsage(usedBefore);
   await pool.close();
-  return { startedAt, endedAt };
+  return { startedAt, endedAt, cpuSeconds: (user + system) / 1e6, rssBytes: process.memoryUsage.rss() };
 }
 
 process.on('message', (order: ToBare) => {
   void run(order).then(
-    (times) => process.send?.({ kind: 'done', ...times }),
+    (found) => process.send?.({ kind: 'done', ...found }),
     (error: unknown) => process.send?.({ kind: 'failed', error: String(error) }),
   );
 });

@@ -39,7 +39,7 @@ async function withBooks<T>(bench: Bench, work: (books: Books, startOn: () => Pr
   }
 }
 
-async function untilAnswered(receiver: Receiver, count: number, limitMs = RUN_LIMIT_MS): Promise<Seen> {
+export async function untilAnswered(receiver: Receiver, count: number, limitMs = RUN_LIMIT_MS): Promise<Seen> {
   const until = performance.now() + limitMs;
   for (;;) {
     const seen = await receiver.ask('report');
@@ -50,7 +50,7 @@ async function untilAnswered(receiver: Receiver, count: number, limitMs = RUN_LI
 }
 
 /** Every delivery that was made ended with one attempt, or the figure does not count. */
-async function untilRecorded(books: Books): Promise<void> {
+export async function untilRecorded(books: Books): Promise<void> {
   for (let tries = 0; tries < 100; tries += 1) {
     if ((await books.countUnfinished()) === 0) return;
     await pause(POLL_MS);
@@ -58,7 +58,7 @@ async function untilRecorded(books: Books): Promise<void> {
   throw new Error('Some webhooks arrived more than once, or their results were not written.');
 }
 
-const urls = (receiver: Receiver, endpoints: number, delayMs: number): string[] =>
+export const urlsOf = (receiver: Receiver, endpoints: number, delayMs: number): string[] =>
   Array.from({ length: endpoints }, (_, i) => `${receiver.origin}/after/${delayMs}/e${i}`);
 
 export interface Throughput {
@@ -72,8 +72,8 @@ export async function measureThroughput(
   { endpoints, delayMs, deliveries }: { endpoints: number; delayMs: number; deliveries: number },
 ): Promise<Throughput> {
   const { receiver, concurrency } = bench;
-  const addresses = urls(receiver, endpoints, delayMs);
-  const bare = await runBare({ urls: addresses, requests: deliveries, concurrency });
+  const addresses = urlsOf(receiver, endpoints, delayMs);
+  const { perSecond: bare } = await runBare({ urls: addresses, requests: deliveries, concurrency });
   const tranche = await withBooks(bench, async (books, startOn) => {
     await books.addEndpoints(addresses, concurrency);
     await startOn();
@@ -107,7 +107,7 @@ function percentiles(valuesMs: readonly number[]): Latency {
 /** Milliseconds from the commit of an event to its first byte at the receiver, one event at a time, with nothing else to do. */
 export function measureIdle(bench: Bench, events: number): Promise<Latency> {
   return withBooks(bench, async (books, startOn) => {
-    await books.addEndpoints(urls(bench.receiver, 1, 0), 16);
+    await books.addEndpoints(urlsOf(bench.receiver, 1, 0), 16);
     await startOn();
     await books.commit(20);
     await bench.receiver.ask('reset');
@@ -130,7 +130,7 @@ const EVENT_EVERY_MS = 25;
 /** The same for ten healthy endpoints under a steady load of 400 deliveries a second, while so many others hang on every attempt. */
 export function measureBesideHung(bench: Bench, hung: number, seconds: number): Promise<Latency> {
   return withBooks(bench, async (books, startOn) => {
-    const healthy = urls(bench.receiver, HEALTHY, 10);
+    const healthy = urlsOf(bench.receiver, HEALTHY, 10);
     const hanging = Array.from({ length: hung }, (_, i) => `${bench.receiver.origin}/hang/0/h${i}`);
     await books.addEndpoints([...healthy, ...hanging], 16);
     await startOn();
@@ -166,7 +166,7 @@ export interface Drain {
 /** Deliveries a second out of a backlog that is due already, until it is empty or the time is over. */
 export function measureDrain(bench: Bench, backlog: number, seconds: number): Promise<Drain> {
   return withBooks(bench, async (books, startOn) => {
-    const endpoints = await books.addEndpoints(urls(bench.receiver, BACKLOG_ENDPOINTS, 10), bench.concurrency);
+    const endpoints = await books.addEndpoints(urlsOf(bench.receiver, BACKLOG_ENDPOINTS, 10), bench.concurrency);
     await books.addBacklog(endpoints, Math.round(backlog / BACKLOG_ENDPOINTS));
     await bench.receiver.ask('reset');
     await startOn();

@@ -3,7 +3,8 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { ToBare } from './bare.ts';
+import type { Cost } from '../process-costs.ts';
+import type { FromBare, ToBare } from './bare.ts';
 import type { Seen, ToReceiver } from './receiver.ts';
 
 const START_LIMIT_MS = 30_000;
@@ -32,8 +33,12 @@ async function message<T>(child: ChildProcess, kind: string, limitMs: number): P
   }
 }
 
-async function forkScript(file: string): Promise<{ child: ChildProcess; port: number }> {
-  const child = track(fork(fileURLToPath(new URL(file, import.meta.url)), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }));
+export async function forkScript(
+  file: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<{ child: ChildProcess; port: number }> {
+  const env = { PATH: process.env.PATH ?? '', NODE_ENV: 'production', ...environment };
+  const child = track(fork(file, { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }));
   const { port } = await message<{ port: number }>(child, 'listening', START_LIMIT_MS);
   return { child, port };
 }
@@ -45,7 +50,7 @@ export interface Receiver {
 }
 
 export async function startReceiver(): Promise<Receiver> {
-  const { child, port } = await forkScript('./receiver.ts');
+  const { child, port } = await forkScript(fileURLToPath(new URL('./receiver.ts', import.meta.url)));
   return {
     origin: `http://127.0.0.1:${port}`,
     async ask(kind) {
@@ -57,17 +62,18 @@ export async function startReceiver(): Promise<Receiver> {
   };
 }
 
-/** Deliveries a second of the bare loop. */
-export async function runBare(order: ToBare): Promise<number> {
-  const { child } = await forkScript('./bare.ts');
-  const done = message<{ startedAt: number; endedAt: number }>(child, 'done', ANSWER_LIMIT_MS);
+/** Deliveries a second of the bare loop, and what they cost it. */
+export async function runBare(order: ToBare): Promise<{ readonly perSecond: number; readonly cost: Cost }> {
+  const { child } = await forkScript(fileURLToPath(new URL('./bare.ts', import.meta.url)));
+  const done = message<FromBare>(child, 'done', ANSWER_LIMIT_MS);
   child.send(order);
-  const { startedAt, endedAt } = await done;
+  const { startedAt, endedAt, ...cost } = await done;
   child.kill();
-  return (order.requests / (endedAt - startedAt)) * 1000;
+  return { perSecond: (order.requests / (endedAt - startedAt)) * 1000, cost };
 }
 
 export interface Worker {
+  readonly pid: number;
   stop(): Promise<void>;
 }
 
@@ -97,6 +103,7 @@ export async function startWorker(environment: Readonly<Record<string, string>>)
   }
   child.stdout?.resume();
   return {
+    pid: child.pid as number,
     async stop() {
       if (child.exitCode !== null) return;
       const ended = once(child, 'exit');

@@ -42,7 +42,9 @@ export interface DeliveryOptions {
   /** How long a stop waits for attempts under way; a short while by default. */
   readonly drainMs?: number;
   /** Called once when the worker hangs. */
-  readonly onHang?: () => void;
+  readonly onHang?: (() => void) | undefined;
+  /** What `/metrics` tells where this process is one of several. */
+  readonly metricsOfAll?: (() => Promise<string>) | undefined;
 }
 
 export interface Delivery {
@@ -58,7 +60,7 @@ export interface Delivery {
   close(): Promise<void>;
 }
 
-export function composeDelivery({ store, config, version, log, clock, newId, drainMs, onHang }: DeliveryOptions): Delivery {
+export function composeDelivery({ store, config, version, log, clock, newId, drainMs, onHang, metricsOfAll }: DeliveryOptions): Delivery {
   const { database, cipher, lane } = store;
   const metrics = createMetrics();
   store.onBatch.push(metrics.batchCommitted);
@@ -95,6 +97,7 @@ export function composeDelivery({ store, config, version, log, clock, newId, dra
     uptimeMs,
     log,
     onHang,
+    metricsOfAll,
   });
   return {
     worker,

@@ -10,24 +10,29 @@ import { createKeyUses } from './accounts/key-uses.ts';
 import { createRateLimit } from './accounts/rate-limit.ts';
 import { type Committed, createLanes, type Lane } from './commands/lane.ts';
 import { composeDelivery, type Delivery, type DeliveryConfig } from './compose-delivery.ts';
+import { composeReplica, type ReplicaConfig } from './compose-replica.ts';
 import { type Config, ConfigurationError, databaseOptions, webhookNetwork } from './config.ts';
 import { makeKeySecret } from './domain/api-key.ts';
 import { createIdGenerator } from './domain/ids.ts';
+import { closeServer, type Patience } from './http/close-server.ts';
 import codeSamples from './http/code-samples.json' with { type: 'json' };
 import { createEventStreams } from './http/event-streams.ts';
+import { createLoadGate } from './http/load-gate.ts';
 import { buildOpenApi } from './http/openapi.ts';
 import { createReads } from './http/reads.ts';
 import { createRepairs } from './http/repairs.ts';
+import type { Route } from './http/route.ts';
 import { allRoutes } from './http/routes/all.ts';
 import { buildServer } from './http/server.ts';
 import { registerWellKnown } from './http/well-known.ts';
+import type { Writes } from './http/writes.ts';
 import { createAnnouncer, KEYS_CHANNEL } from './operations/announcer.ts';
 import type { Operating } from './operations/operating.ts';
 import { createOperations, type Operations } from './operations/operations.ts';
 import { webhookPayloads } from './schemas/webhook-payloads.ts';
 import { findKeysByHash, touchKeys } from './store/api-keys.ts';
 import { type Cipher, checkEncryptionKey, createCipher, loadEncryptionKey } from './store/cipher.ts';
-import type { Database } from './store/database.ts';
+import type { Database, Queryable } from './store/database.ts';
 import { listEvents } from './store/events.ts';
 import { findLastSeqs } from './store/heads.ts';
 import { findIdempotencyRecords } from './store/idempotency.ts';
@@ -104,7 +109,7 @@ function makeDataDirectory(path: string): void {
 export function assembleStore(
   database: Database,
   cipher: Cipher,
-  config: Pick<Config, 'LANES'>,
+  config: Pick<Config, 'LANES'> & Partial<Pick<Config, 'OVERLOAD_WAIT_MS'>>,
   log: Logger,
   applied: readonly string[] = [],
 ): Store {
@@ -118,6 +123,7 @@ export function assembleStore(
     clock,
     newId,
     cipher,
+    maxWaitMs: config.OVERLOAD_WAIT_MS,
     onCommitted: (committed) => {
       for (const listener of onCommitted) listener(committed);
     },
@@ -147,13 +153,21 @@ export interface Service {
   readonly operating: Operating;
   /** Begins to listen for notifications, to deliver and to prune. */
   start(): Promise<void>;
-  /** Finishes what was accepted, then lets go of everything. */
-  stop(): Promise<void>;
+  /** Finishes what was accepted, then lets go of everything. With patience, clients are left the time to notice. */
+  stop(patience?: Patience): Promise<void>;
 }
 
-export type ServiceConfig = Pick<Config, 'RATE_LIMIT_PER_MINUTE'> & DeliveryConfig;
+/** What a service needs to know where it is one of several processes that somebody watches over. */
+export interface Supervised {
+  /** What `/metrics` tells: of all of them. */
+  readonly metricsOfAll: () => Promise<string>;
+  /** Called once when the part that delivers hangs. */
+  readonly onHang: () => void;
+}
 
-export function composeService(store: Store, config: ServiceConfig, version: string, log: Logger): Service {
+export type ServiceConfig = Pick<Config, 'RATE_LIMIT_PER_MINUTE' | 'OVERLOAD_WAIT_MS'> & DeliveryConfig & ReplicaConfig;
+
+export function composeService(store: Store, config: ServiceConfig, version: string, log: Logger, supervised?: Supervised): Service {
   const { database, cipher, lane } = store;
   const keys = createKeyCache({ lookUp: (hashes) => findKeysByHash(database, hashes), database, now: Date.now });
   const limits = createRateLimit({
@@ -169,7 +183,7 @@ export function composeService(store: Store, config: ServiceConfig, version: str
     for (const key of committed.keys) keys.invalidate(key.workspaceId, key.id);
   });
 
-  const delivery = composeDelivery({ store, config, version, log, clock, newId });
+  const delivery = composeDelivery({ store, config, version, log, clock, newId, ...supervised });
   const { operating } = delivery;
 
   const streams = createEventStreams({
@@ -179,10 +193,18 @@ export function composeService(store: Store, config: ServiceConfig, version: str
     now: Date.now,
     log,
   });
+  const gate = createLoadGate({
+    databaseWaitMs: () => database.expectedWaitMs(),
+    isLaneBusyFor: (workspaceId) => lane.isBusyFor(workspaceId),
+    maxWaitMs: config.OVERLOAD_WAIT_MS,
+    uptimeMs: () => performance.now(),
+    log,
+  });
+  delivery.metrics.watchRefusals(gate.refused);
   const seals = createSeals(cipher);
   const notify = (channel: string, payload: string): void =>
     void database.notify(channel, payload).catch((error) => log.warn({ err: error }, 'a notification could not be sent'));
-  const routes = allRoutes(createReads(database, clock, streams.open), {
+  const writes: Writes = {
     lane,
     repairs: createRepairs(database, clock, newId, {
       announceDue: () => notify(DUE_CHANNEL, ''),
@@ -198,13 +220,18 @@ export function composeService(store: Store, config: ServiceConfig, version: str
     makeSigningKey: (endpointId) => seals.sealKey(makeSigningKey(random), endpointId),
     sealHeader: seals.sealHeader,
     refuseReceiver: (url) => refuseReceiver(url, webhookNetwork(config)),
-  });
+  };
+  const routesOver = (reads: Queryable): Route[] => allRoutes(createReads(reads, clock, streams.open), writes);
+  const routes = routesOver(database);
+  const replica = composeReplica({ config, primary: database, routesOver, metrics: delivery.metrics, log });
   const app = buildServer({
     routes,
-    document: buildOpenApi(routes, { version, webhooks: webhookPayloads, codeSamples }),
+    document: () => buildOpenApi(routes, { version, webhooks: webhookPayloads, codeSamples }),
     keys,
     limits,
     uses,
+    gate,
+    eventualReads: replica.eventualReads,
     now: Date.now,
     log,
     unreadyReason: operating.unreadyReason,
@@ -221,6 +248,9 @@ export function composeService(store: Store, config: ServiceConfig, version: str
     worker: delivery.worker,
     operating,
     async start() {
+      gate.start();
+      // Not waited for: until it has been looked at, the primary serves.
+      void replica.start();
       endings.push(
         await database.listen(KEYS_CHANNEL, (payload) => {
           const [workspaceId, keyId] = payload.split(':');
@@ -232,14 +262,16 @@ export function composeService(store: Store, config: ServiceConfig, version: str
       );
       await delivery.start();
     },
-    async stop() {
-      // First, since the server waits for every answer to end, and theirs would not.
+    async stop(patience) {
+      const closed = closeServer(app, lane, patience);
+      // The server waits for every answer to end, and theirs would not. It takes no connection any more, so who comes back finds another.
       await streams.close();
-      await closeServer(app, lane);
+      await closed;
       await delivery.stop();
       await lane.close();
       for (const end of endings) await end();
       await delivery.close();
+      await replica.close();
       await store.close();
     },
   };
@@ -252,16 +284,4 @@ const WORKER_DRAIN_MS = SEND_TIMEOUT_MS + 2_000;
 export function composeWorker(store: Store, config: DeliveryConfig, version: string, log: Logger, onHang: () => void): Delivery {
   const worksAlways = { ...config, WEBHOOK_WORKER: true };
   return composeDelivery({ store, config: worksAlways, version, log, clock, newId, drainMs: WORKER_DRAIN_MS, onHang });
-}
-
-/** How long a stop waits for requests that have begun to arrive. With what follows it stays below the 10 s that container platforms allow. */
-const REQUESTS_TIMEOUT_MS = 5_000;
-
-/** Answers what has arrived. A client that has not sent the rest in time is cut off, or it would decide when we stop. */
-async function closeServer(app: FastifyInstance, lane: Lane): Promise<void> {
-  const late = setTimeout(() => {
-    // After the lane: what it has accepted is answered, and not cut.
-    void lane.close().then(() => setImmediate(() => app.server.closeAllConnections()));
-  }, REQUESTS_TIMEOUT_MS);
-  await app.close().finally(() => clearTimeout(late));
 }

@@ -33,11 +33,24 @@ function optional<T>(schema: z.ZodType<T>, description: string): Setting<T | und
 export const settings = {
   HOST: setting(z.string().min(1), '127.0.0.1', 'Address to listen on. `0.0.0.0` for all; then put TLS in front.'),
   PORT: setting(integer(0, 65_535), '8080', 'Port to listen on; 0 picks a free one.'),
+  PROCESSES: optional(
+    z
+      .string()
+      .regex(/^(auto|\d+)$/, { error: 'must be a whole number, or auto', abort: true })
+      .transform((text) => (text === 'auto' ? 0 : Number(text)))
+      .refine((count) => count <= 256, 'must be from 0 to 256'),
+    'So many processes serve on the one port, watched over by one more (PostgreSQL only); 0 or `auto`: one for each core. The same as `serve --processes`.',
+  ),
   DATABASE_URL: optional(postgresUrl, 'PostgreSQL 15 or later. Without it the service uses the embedded database in `DATA_DIR`.'),
   DATABASE_DIRECT_URL: optional(
     postgresUrl,
     'A direct connection for notifications, locks and migrations, when `DATABASE_URL` is a transaction pooler such as PgBouncer.',
   ),
+  DATABASE_REPLICA_URL: optional(
+    postgresUrl,
+    'A standby of the database, for lists asked for with `Tranche-Consistency: eventual`. While it is away or behind, the primary serves them.',
+  ),
+  DATABASE_REPLICA_MAX_LAG_MS: setting(integer(1_000, 3_600_000), '10000', 'How far behind the standby may be to be asked.'),
   DATABASE_POOL_SIZE: setting(integer(2, 200), '10', 'Connections to PostgreSQL, at most, besides the one for notifications.'),
   PREPARED_STATEMENTS: setting(onOff, 'on', '`off` behind a transaction pooler that does not support them.'),
   DATA_DIR: setting(z.string().min(1), './data', 'Directory of the embedded database, the encryption key and the control socket.'),
@@ -93,6 +106,11 @@ export const settings = {
     z.string().regex(/^[\x21-\x7e]{20,200}$/, 'must be 20 to 200 visible ASCII characters'),
     'Bearer token that `/metrics` asks for. Without `METRICS_PORT`, `serve` answers `/metrics` on its main port with it.',
   ),
+  OVERLOAD_WAIT_MS: setting(
+    integer(10, 60_000),
+    '250',
+    'Requests that would have to wait longer than about this for the database, their commit or the event loop are answered 503 at once.',
+  ),
   LANES: setting(
     integer(1, 16),
     '2',
@@ -119,6 +137,9 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   if (config.DATABASE_URL !== undefined && !environment.ENCRYPTION_KEY) {
     faults.push('  ENCRYPTION_KEY: required with DATABASE_URL; make one with: openssl rand -base64 32');
   }
+  if (config.DATABASE_REPLICA_URL !== undefined && config.DATABASE_URL === undefined) {
+    faults.push('  DATABASE_REPLICA_URL: needs DATABASE_URL; the embedded database has no standby');
+  }
   if (faults.length > 0) throw new ConfigurationError(`The configuration is not right:\n${faults.join('\n')}`);
   return config as Config;
 }
@@ -140,5 +161,18 @@ export function databaseOptions(config: Config) {
     preparedStatements: config.PREPARED_STATEMENTS,
     dataDir: config.DATA_DIR,
     poolSize: config.DATABASE_POOL_SIZE,
+  };
+}
+
+/** How a standby is opened, where there is one. */
+export function replicaOptions(
+  config: Pick<Config, 'DATABASE_REPLICA_MAX_LAG_MS' | 'DATABASE_POOL_SIZE' | 'PREPARED_STATEMENTS'>,
+  url: string,
+) {
+  return {
+    url,
+    preparedStatements: config.PREPARED_STATEMENTS,
+    poolSize: config.DATABASE_POOL_SIZE,
+    maxLagMs: config.DATABASE_REPLICA_MAX_LAG_MS,
   };
 }

@@ -29,10 +29,10 @@ program
   .command('serve')
   .description('serve the API, with the embedded database or with DATABASE_URL')
   .option('--no-worker', 'leave the delivery of webhooks to "tranche worker" (PostgreSQL only)')
-  .action(async ({ worker }) => {
-    const { serve } = await import('./serve.ts');
-    const config = readConfig(process.env);
-    await serve(worker ? config : { ...config, WEBHOOK_WORKER: false }, version, say);
+  .option('--processes <n>', 'so many processes on the one port, or "auto" for one per core (PostgreSQL only)')
+  .action(async ({ worker, processes }) => {
+    const config = readConfig(processes === undefined ? process.env : { ...process.env, PROCESSES: processes });
+    await startServing(worker ? config : { ...config, WEBHOOK_WORKER: false });
   });
 
 program
@@ -155,6 +155,19 @@ function collectHeads(text: string, before: readonly string[]): string[] {
   return [...before, text];
 }
 
+/** As one process, as the supervisor of several, or as one of them. */
+async function startServing(config: Config): Promise<void> {
+  if (config.PROCESSES !== undefined) {
+    const { isWorker } = (await import('node:cluster')).default;
+    if (isWorker) return (await import('./serve-supervised.ts')).serveSupervised(config, version);
+    const { processCount, supervise } = await import('./supervise.ts');
+    const count = processCount(config);
+    if (count !== null) return supervise(config, count, version, say);
+  }
+  const { serve } = await import('./serve.ts');
+  await serve(config, version, say);
+}
+
 /** Carries an operation out: in the serving process that holds the embedded database, or else right here. */
 async function operate<Name extends OperationName>(
   name: Name,
@@ -179,7 +192,11 @@ async function operate<Name extends OperationName>(
 /** Whether an error tells a person what to do, so that the place in the code would only be in the way. */
 async function isExpected(error: unknown): Promise<boolean> {
   // Loaded here, since most runs end well and need no database.
-  const [{ NewerSchema }, { UnsupportedDatabase }] = await Promise.all([import('./store/migrations.ts'), import('./store/open.ts')]);
+  const [{ NewerSchema }, { UnsupportedDatabase }, { PoolerInTheWay }] = await Promise.all([
+    import('./store/migrations.ts'),
+    import('./store/open.ts'),
+    import('./store/pooler.ts'),
+  ]);
   const kinds = [
     ConfigurationError,
     OperatorError,
@@ -188,6 +205,7 @@ async function isExpected(error: unknown): Promise<boolean> {
     EncryptionKeyRefused,
     NewerSchema,
     UnsupportedDatabase,
+    PoolerInTheWay,
   ];
   return kinds.some((kind) => error instanceof kind);
 }

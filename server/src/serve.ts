@@ -1,25 +1,15 @@
 // Serves until told to stop: opens the store, sets up what an empty database lacks, listens, and says how to begin.
 // Holds no logic of requests; compose.ts wires those.
 
-import { randomFillSync } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { Logger } from 'pino';
-import { composeService, createLog, newId, openStore, type Service, type Store } from './compose.ts';
-import { type Config, ConfigurationError, isLoopback } from './config.ts';
-import { type ApiKey, hashKeySecret, keyHint, makeKeySecret, refuseKey } from './domain/api-key.ts';
-import { GENESIS_HASH } from './domain/event.ts';
-import type { Uuid } from './domain/ids.ts';
-import { allScopes } from './domain/scopes.ts';
-import { describeAddress, listenForOperators } from './listening.ts';
+import { composeService, createLog, openStore, type Service, type Store } from './compose.ts';
+import { type Config, ConfigurationError } from './config.ts';
+import { greet, type Say } from './greeting.ts';
+import { listenForOperators, listenForRequests } from './listening.ts';
 import { controlSocketPath, serveControlSocket } from './operations/control-socket.ts';
-import type { OperatorServer } from './operations/operator-server.ts';
+import { setUp } from './set-up.ts';
 import { stopOnSignals } from './signals.ts';
-import { setUpWorkspace } from './store/workspaces.ts';
-
-/** Where the demo looks by itself. */
-const DEFAULT_PORT = 8080;
-
-type Say = (line?: string) => void;
 
 export async function serve(config: Config, version: string, say: Say): Promise<void> {
   if (config.DATABASE_URL === undefined && !config.WEBHOOK_WORKER) {
@@ -33,12 +23,12 @@ export async function serve(config: Config, version: string, say: Say): Promise<
   let control: Server | null = null;
   try {
     // First of all: were the port taken after the first key was made, that key would be lost, since it is shown only once.
-    const port = await listen(service, config);
+    const port = await listenForRequests(service.app, config);
     const operators = await listenForOperators(service.operating, config);
     const firstSecret = await setUp(store, config);
     if (config.DATABASE_URL === undefined) control = await openControl(store, config, log);
     await service.start();
-    greet(config, version, port, operators, firstSecret, say);
+    greet({ config, version, port, operators, firstSecret, processes: null }, say);
     // The greeting says it to people already; a line of JSON right under it would only confuse them.
     if (!process.stdout.isTTY) log.info({ host: config.HOST, port, database: store.database.kind }, 'serving');
   } catch (error) {
@@ -48,94 +38,12 @@ export async function serve(config: Config, version: string, say: Say): Promise<
   stopOnSignals(() => stop(service, control), log);
 }
 
-/** Why the system refused the address, in words of the configuration. */
-const addressFaults: Readonly<Record<string, (config: Config) => string>> = {
-  EADDRINUSE: ({ PORT }) => `Port ${PORT} is in use. Choose another one: PORT=${PORT === 65_535 ? 8080 : PORT + 1} npm start`,
-  EACCES: ({ PORT }) => `This user may not listen on port ${PORT}. Choose one above 1023: PORT=8080 npm start`,
-  EADDRNOTAVAIL: ({ HOST }) => `HOST ${HOST} is not an address of this machine. 127.0.0.1 is for this machine alone, 0.0.0.0 for all.`,
-  ENOTFOUND: ({ HOST }) => `HOST ${HOST} is not known. 127.0.0.1 is for this machine alone, 0.0.0.0 for all.`,
-};
-
-/** The port it listens on. */
-async function listen(service: Service, config: Config): Promise<number> {
-  await service.app.listen({ host: config.HOST, port: config.PORT }).catch((error: NodeJS.ErrnoException) => {
-    const explain = addressFaults[error.code ?? ''];
-    throw explain === undefined ? error : new ConfigurationError(explain(config));
-  });
-  const address = service.app.server.address();
-  return typeof address === 'object' && address !== null ? address.port : config.PORT;
-}
-
-/** Makes the default workspace and the keys where they are missing. Returns the first key's secret when it was made just now. */
-async function setUp(store: Store, config: Config): Promise<string | null> {
-  const now = new Date();
-  const firstSecret = makeKeySecret((bytes) => randomFillSync(bytes));
-  const key = (workspaceId: Uuid, name: string, secret: string): ApiKey => ({
-    id: newId(),
-    workspaceId,
-    name,
-    hash: hashKeySecret(secret),
-    hint: keyHint(secret),
-    scopes: allScopes,
-    expiresAt: null,
-    revokedAt: null,
-    createdAt: now,
-  });
-  const configured = config.TRANCHE_API_KEY;
-  const result = await setUpWorkspace(store.database, {
-    workspace: { id: newId(), name: 'Default', defaultCurrency: 'USD', createdAt: now },
-    genesisHash: GENESIS_HASH,
-    firstKey: (workspaceId) => key(workspaceId, 'First key', firstSecret),
-    configuredKey: configured === undefined ? null : (workspaceId) => key(workspaceId, 'TRANCHE_API_KEY', configured),
-  });
-  if (result.configuredKey !== null && refuseKey(result.configuredKey, now) !== null) {
-    throw new ConfigurationError('TRANCHE_API_KEY names a key that was revoked or has expired. Set another one; this one stays invalid.');
-  }
-  return result.madeFirstKey ? firstSecret : null;
-}
-
 async function openControl(store: Store, config: Config, log: Logger): Promise<Server | null> {
   const control = await serveControlSocket(controlSocketPath(config.DATA_DIR), store.operations, (error) =>
     log.error({ err: error }, 'control socket'),
   );
   if (control === null) log.warn('the path of DATA_DIR is too long for a control socket: "tranche keys" cannot reach this server');
   return control;
-}
-
-function greet(
-  config: Config,
-  version: string,
-  port: number,
-  operators: OperatorServer | null,
-  firstSecret: string | null,
-  say: Say,
-): void {
-  const url = describeAddress({ host: config.HOST, port });
-  say();
-  say(`  Tranche ${version} serves at ${url}`);
-  say(`  Database   ${config.DATABASE_URL === undefined ? `embedded, in ${config.DATA_DIR}` : 'PostgreSQL (DATABASE_URL)'}`);
-  if (!config.WEBHOOK_WORKER) say('  Webhooks   delivered by workers only: tranche worker');
-  if (operators !== null) say(`  Metrics    ${describeAddress(operators)}/metrics`);
-  else if (config.METRICS_TOKEN !== undefined) say(`  Metrics    ${url}/metrics, with METRICS_TOKEN`);
-  say(`  Reference  ${url}/docs`);
-  if (firstSecret !== null) {
-    say();
-    say('  Your first API key. It is shown this once; keep it:');
-    say();
-    say(`    ${firstSecret}`);
-    say();
-    say('  Try it:');
-    say();
-    say(`    curl ${url}/v1/projects \\`);
-    // Four columns of indent and not six, or the key would reach past the eightieth.
-    say(`    -H "Authorization: Bearer ${firstSecret}" \\`);
-    say('    -H "Content-Type: application/json" \\');
-    say(`    -d '{"name":"Website","client_id":"acme"}'`);
-    say();
-    say(`  The whole story, as a program:  npm run demo${port === DEFAULT_PORT ? '' : ` -- --url ${url}`}`);
-  } else if (config.TRANCHE_API_KEY === undefined) say('  Keys       npm run tranche -- keys create --name mine');
-  if (!isLoopback(config.HOST)) say('  Others can reach this address: put TLS in front of it.');
-  say();
 }
 
 async function stop(service: Service, control: Server | null): Promise<void> {

@@ -144,3 +144,32 @@ describe.skipIf(!available)(`a workspace whose lock another process holds${avail
     expect([again.status, again.headers['idempotent-replayed']]).toEqual([201, undefined]);
   });
 });
+
+describe.skipIf(!available)(`a lane that commits slowly${available ? '' : ` (skipped: ${postgres?.reason})`}`, () => {
+  test('refuses the workspace that asks too much, and not the one that asks now and then', async () => {
+    const app = await openTestApp({ database: 'PostgreSQL', environment: { OVERLOAD_WAIT_MS: '50' } });
+    onTestFinished(() => app.stop());
+    const [noisy, quiet] = [await app.addWorkspace(), await app.addWorkspace()];
+    // Each batch that makes projects takes a quarter of a second, on any machine.
+    await app.database.query(
+      `create function be_slow() returns trigger language plpgsql as $$ begin perform pg_sleep(0.25); return null; end $$`,
+    );
+    await app.database.query('create trigger slow after insert on projects for each statement execute function be_slow()');
+    const sent: { key: string; answer: Promise<CallResult> }[] = [];
+    const create = (key: string): void => void sent.push({ key, answer: app.call('POST', '/v1/projects', { key, body: project('c') }) });
+    for (let round = 0; round < 60; round++) {
+      // A batch takes 256 in a quarter of a second; this is twice as much.
+      for (let i = 0; i < 40; i++) create(noisy.key);
+      if (round % 4 === 0) create(quiet.key);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    const statuses = async (key: string): Promise<number[]> =>
+      Promise.all(sent.filter((one) => one.key === key).map(async ({ answer }) => (await answer).status));
+    expect(new Set(await statuses(quiet.key))).toEqual(new Set([201]));
+    const ofNoisy = await statuses(noisy.key);
+    expect(ofNoisy.filter((status) => status === 503).length).toBeGreaterThan(100);
+    expect(ofNoisy.filter((status) => status === 201).length).toBeGreaterThan(256);
+    expect(new Set(ofNoisy)).toEqual(new Set([201, 503]));
+    expect(await app.faults()).toEqual([]);
+  }, 60_000);
+});

@@ -192,13 +192,6 @@ describe.skipIf(!available)('settings of a PostgreSQL connection', () => {
     }
   });
 
-  test('without prepared statements nothing is set that would leak to another user of a shared session', async () => {
-    const database = await openMarked(await emptyPostgresDatabase(), { preparedStatements: false, poolSize: 1 });
-    await settings(database);
-    expect(await database.query("select current_setting('lock_timeout') as value")).toEqual([{ value: '0' }]);
-    await database.close();
-  });
-
   test('a changed table does not break statements that were prepared before', async () => {
     const database = await openMarked(await emptyPostgresDatabase(), { poolSize: 1 });
     await database.query('select * from marks');

@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Database, DatabaseError, type Queryable } from '../src/store/database.ts';
-import { type OpenDatabase, testDatabases } from './support/databases.ts';
+import { type OpenDatabase, pooledDatabase, testDatabases } from './support/databases.ts';
 import { addWorkspace, sqlstateOf } from './support/store-rows.ts';
 
 const now = new Date('2026-01-31T12:34:56.789Z');
@@ -12,7 +12,7 @@ const now = new Date('2026-01-31T12:34:56.789Z');
 const countWorkspaces = async (database: Queryable, name: string): Promise<bigint | undefined> =>
   (await database.query<{ n: bigint }>('select count(*) as n from workspaces where name = $1', [name]))[0]?.n;
 
-for (const kind of testDatabases) {
+for (const kind of [...testDatabases, pooledDatabase]) {
   describe.skipIf(!kind.available)(`the store on the ${kind.name} database`, () => {
     let opened: OpenDatabase;
     let database: Database;

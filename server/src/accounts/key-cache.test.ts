@@ -57,6 +57,49 @@ describe('a hit', () => {
   });
 });
 
+describe('a look-up under way', () => {
+  test('is shared by whoever asks for the same key meanwhile, in whatever turn of the event loop', async () => {
+    const { cache, state } = setUp('a');
+    const held = Promise.withResolvers<void>();
+    state.hold = held.promise;
+    const finds = [cache.find('a')];
+    for (let turn = 0; turn < 5; turn++) {
+      await new Promise(setImmediate);
+      finds.push(cache.find('a'));
+    }
+    held.resolve();
+    for (const found of await Promise.all(finds)) expect(found?.name).toBe('a');
+    expect(state.lookUps).toEqual([1]);
+  });
+
+  test('is not shared by whoever asks after the key was revoked', async () => {
+    const { cache, keys, state } = setUp('a');
+    const held = Promise.withResolvers<void>();
+    state.hold = held.promise;
+    const before = cache.find('a');
+    await new Promise(setImmediate);
+    keys.delete('a');
+    cache.invalidate('w', 'a');
+    const after = cache.find('a');
+    held.resolve();
+    expect((await before)?.name).toBe('a');
+    expect(await after).toBeNull();
+  });
+
+  test('refreshes an entry that is half its age, while the entry still answers', async () => {
+    const { cache, state } = setUp('a');
+    await cache.find('a');
+    state.now = MAX_ENTRY_AGE_MS / 2;
+    expect(cache.find('a')).not.toBeInstanceOf(Promise);
+    expect(cache.find('a')).not.toBeInstanceOf(Promise);
+    await new Promise(setImmediate);
+    await new Promise(setImmediate);
+    state.now = MAX_ENTRY_AGE_MS + 1;
+    expect(cache.find('a')).not.toBeInstanceOf(Promise);
+    expect(state.lookUps).toEqual([1, 1]);
+  });
+});
+
 describe('a miss', () => {
   test('is never remembered, so that a key works from the moment it exists', async () => {
     const { cache, keys } = setUp();

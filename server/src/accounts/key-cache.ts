@@ -7,6 +7,8 @@ import type { Database } from '../store/database.ts';
 
 /** How long an entry is believed, from when its look-up began: under the second that a revocation may take, with or without a notification. */
 export const MAX_ENTRY_AGE_MS = 900;
+/** From this age on an entry that is used is looked up again meanwhile, so that a busy key seldom waits for its look-up. */
+const REFRESH_AGE_MS = 450;
 /** About 10 MB at most; beyond it the oldest entry goes. */
 export const MAX_ENTRIES = 20_000;
 /** Look-ups in one query. */
@@ -43,11 +45,22 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
+/** A look-up under way, for whoever asks for the same key meanwhile: as good as an entry of the time at which it was asked for. */
+interface LookUp {
+  readonly askedAt: number;
+  readonly generation: number;
+  readonly found: Promise<ApiKey | null>;
+}
+
+/** A refresh that failed has cost nothing: whoever needs the key next asks again and is told. */
+const ignore = (): void => {};
+
 export function createKeyCache({ lookUp, database, now }: KeyCacheOptions): KeyCache {
   const entries = new Map<string, Entry>();
   /** Rises whenever something is forgotten: a look-up that began before may carry what was just forgotten, and is not cached. */
   let generation = 0;
   let waiting: Waiting[] = [];
+  const underWay = new Map<string, LookUp>();
 
   function clear(): void {
     generation += 1;
@@ -88,16 +101,34 @@ export function createKeyCache({ lookUp, database, now }: KeyCacheOptions): KeyC
     for (let at = 0; at < all.length; at += MAX_BATCH) void run(all.slice(at, at + MAX_BATCH));
   }
 
+  function ask(digest: string): Promise<ApiKey | null> {
+    const same = underWay.get(digest);
+    // A slow database would otherwise be asked for the same key once in every turn of the event loop.
+    if (same !== undefined && same.generation === generation && now() - same.askedAt < MAX_ENTRY_AGE_MS) return same.found;
+    const found = new Promise<ApiKey | null>((resolve, reject) => {
+      if (waiting.push({ digest, resolve, reject }) === 1) setImmediate(flush);
+    });
+    const lookUpOfIt: LookUp = { askedAt: now(), generation, found };
+    underWay.set(digest, lookUpOfIt);
+    const over = (): void => {
+      if (underWay.get(digest) === lookUpOfIt) underWay.delete(digest);
+    };
+    found.then(over, over);
+    return found;
+  }
+
   return {
     find(secret) {
       const digest = hash('sha256', secret, 'base64');
       const entry = entries.get(digest);
       if (!database.isListening()) {
         clear(); // A revocation may pass unheard from here on.
-      } else if (entry !== undefined && now() - entry.storedAt < MAX_ENTRY_AGE_MS) return entry.key;
-      return new Promise((resolve, reject) => {
-        if (waiting.push({ digest, resolve, reject }) === 1) setImmediate(flush);
-      });
+      } else if (entry !== undefined) {
+        const ageMs = now() - entry.storedAt;
+        if (ageMs >= REFRESH_AGE_MS && ageMs < MAX_ENTRY_AGE_MS && !underWay.has(digest)) ask(digest).catch(ignore);
+        if (ageMs < MAX_ENTRY_AGE_MS) return entry.key;
+      }
+      return ask(digest);
     },
     invalidate(workspaceId, keyId) {
       generation += 1;

@@ -27,6 +27,8 @@ export interface QueueLimits {
 interface Line {
   readonly waiting: Waiting[];
   bytes: number;
+  /** Since when its lock is waited for, while it is held. */
+  heldSinceMs: number | null;
 }
 
 /** One line per workspace, taken from in turn, so that a busy workspace does not make a quiet one wait. */
@@ -52,6 +54,28 @@ export class FairQueue {
   /** How many commands wait. */
   get size(): number {
     return this.#size;
+  }
+
+  /** How many of them wait for a batch, and not for a workspace's lock. */
+  get readySize(): number {
+    let held = 0;
+    for (const { waiting } of this.#held.values()) held += waiting.length;
+    return this.#size - held;
+  }
+
+  /** How many of one workspace wait. */
+  lengthOf(workspaceId: Uuid): number {
+    return this.#lineOf(workspaceId)?.waiting.length ?? 0;
+  }
+
+  /** What each workspace may have waiting when all of them share so much room. */
+  shareOf(room: number): number {
+    return room / Math.max(1, this.#lines.size);
+  }
+
+  /** Since when this workspace's lock is waited for; null when it is not. */
+  heldSinceMs(workspaceId: Uuid): number | null {
+    return this.#held.get(workspaceId)?.heldSinceMs ?? null;
   }
 
   /** Whether a batch can be taken. */
@@ -91,6 +115,7 @@ export class FairQueue {
     if (line === undefined) return [];
     this.#lines.delete(workspaceId);
     this.#held.set(workspaceId, line);
+    line.heldSinceMs = performance.now();
     const batch = new Filling(this.#limits);
     while (this.#moveNext(line, batch));
     return batch.taken;
@@ -99,7 +124,9 @@ export class FairQueue {
   release(workspaceId: Uuid): void {
     const line = this.#held.get(workspaceId);
     this.#held.delete(workspaceId);
-    if (line !== undefined && line.waiting.length > 0) this.#lines.set(workspaceId, line);
+    if (line === undefined) return;
+    line.heldSinceMs = null;
+    if (line.waiting.length > 0) this.#lines.set(workspaceId, line);
   }
 
   /** The workspaces that were served go to the end of the round. */
@@ -129,7 +156,7 @@ export class FairQueue {
   #open(workspaceId: Uuid): Line {
     const found = this.#lineOf(workspaceId);
     if (found !== undefined) return found;
-    const line: Line = { waiting: [], bytes: 0 };
+    const line: Line = { waiting: [], bytes: 0, heldSinceMs: null };
     this.#lines.set(workspaceId, line);
     return line;
   }

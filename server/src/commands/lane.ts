@@ -7,6 +7,8 @@ import type { RecordKey } from '../store/records.ts';
 import { type BatchResult, type BatchServices, type CommandResult, runBatch } from './batch.ts';
 import type { Command, Outcome } from './command.ts';
 import { FairQueue, type Waiting } from './fair-queue.ts';
+import { Pace } from './pace.ts';
+import { Patience } from './patience.ts';
 
 export const laneLimits = {
   /** One transaction: large enough to share a commit's cost widely, small enough that nobody waits long. */
@@ -38,6 +40,8 @@ export interface LaneServices extends BatchServices {
   readonly onCommitted: (committed: Committed) => void;
   /** Told of each batch that committed: its commands, and the time from the beginning of the transaction to the end of the commit. */
   readonly onBatch?: (commands: number, durationMs: number) => void;
+  /** Requests are refused while they would wait longer than about so long for their batch; without it only the limits above hold. */
+  readonly maxWaitMs?: number | undefined;
 }
 
 export interface Lane {
@@ -45,6 +49,8 @@ export interface Lane {
   submit<Result>(command: Command<Result>): Promise<Outcome>;
   /** How many commands wait for a batch. */
   queued(): number;
+  /** Whether one more write of this workspace would wait too long. Costs next to nothing: it is asked before anything is done for a request. */
+  isBusyFor(workspaceId: Uuid): boolean;
   /** Takes no more, and resolves when everything accepted is answered. */
   close(): Promise<void>;
 }
@@ -52,9 +58,11 @@ export interface Lane {
 /** Several lanes side by side; a workspace is always served by the same one. */
 export function createLanes(count: number, services: LaneServices): Lane {
   const lanes = Array.from({ length: count }, () => createLane(services));
+  const laneOf = (workspaceId: Uuid): Lane => lanes[Number.parseInt(workspaceId.slice(-6), 16) % count] as Lane;
   return {
-    submit: (command) => (lanes[Number.parseInt(command.workspaceId.slice(-6), 16) % count] as Lane).submit(command),
+    submit: (command) => laneOf(command.workspaceId).submit(command),
     queued: () => lanes.reduce((sum, lane) => sum + lane.queued(), 0),
+    isBusyFor: (workspaceId) => laneOf(workspaceId).isBusyFor(workspaceId),
     close: async () => {
       await Promise.all(lanes.map((lane) => lane.close()));
     },
@@ -63,7 +71,11 @@ export function createLanes(count: number, services: LaneServices): Lane {
 
 export function createLane(services: LaneServices): Lane {
   const queue = new FairQueue(laneLimits);
+  const maxWaitMs = services.maxWaitMs ?? Number.POSITIVE_INFINITY;
+  const pace = new Pace(maxWaitMs, laneLimits.batchCommands);
+  const patience = new Patience(maxWaitMs);
   let running = false;
+  let batchBegunAtMs = 0;
   let waits = 0;
   let closed = false;
   let onIdle: (() => void)[] = [];
@@ -79,7 +91,10 @@ export function createLane(services: LaneServices): Lane {
     await new Promise(setImmediate);
     while (queue.hasReady) {
       const taken = queue.take();
+      const leftSome = queue.hasReady;
+      batchBegunAtMs = performance.now();
       const missed = await runOnce(taken, 'skip', services);
+      pace.ended(taken.length - missed.length, performance.now() - batchBegunAtMs, leftSome);
       for (const waiting of missed) queue.putBack(waiting);
       for (const { command, misses } of missed) if (misses >= laneLimits.misses && waits < laneLimits.waits) wait(command.workspaceId);
       if (missed.length === taken.length) await pause(1);
@@ -101,6 +116,17 @@ export function createLane(services: LaneServices): Lane {
     });
   }
 
+  /** The busiest workspace is refused first: one that has less waiting than its share of the room is let in. */
+  function isBusyFor(workspaceId: Uuid): boolean {
+    const now = performance.now();
+    const heldSinceMs = queue.heldSinceMs(workspaceId);
+    if (heldSinceMs !== null) return queue.lengthOf(workspaceId) >= pace.room(now - heldSinceMs) && patience.isAtItsEnd(now);
+    const waiting = queue.readySize;
+    if (waiting < pace.leastRoom) return false;
+    const room = pace.room(running ? now - batchBegunAtMs : 0);
+    return waiting >= room && patience.isAtItsEnd(now) && queue.lengthOf(workspaceId) >= queue.shareOf(room);
+  }
+
   function settle(): void {
     if (running || waits > 0) return;
     for (const done of onIdle) done();
@@ -110,7 +136,8 @@ export function createLane(services: LaneServices): Lane {
   return {
     submit(command) {
       if (closed) return Promise.resolve({ code: 'overloaded', detail: 'The server is shutting down; nothing was changed.' });
-      if (queue.isFullFor(command.workspaceId))
+      // The operator's own commands, which no request asked for, are only bound by what fits into memory.
+      if (queue.isFullFor(command.workspaceId) || (command.keyId !== null && isBusyFor(command.workspaceId)))
         return Promise.resolve({ code: 'overloaded', detail: 'Too many writes are waiting; nothing was changed.' });
       return new Promise<Outcome>((resolve, reject) => {
         queue.add({ command, misses: 0, resolve, reject });
@@ -118,6 +145,7 @@ export function createLane(services: LaneServices): Lane {
       });
     },
     queued: () => queue.size,
+    isBusyFor,
     async close() {
       closed = true;
       if (running || waits > 0) await new Promise<void>((resolve) => onIdle.push(resolve));

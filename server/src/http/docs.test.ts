@@ -5,7 +5,7 @@ import { errorCatalogue } from '../domain/errors.ts';
 import { startTestServer } from './test-server.ts';
 
 test('the document is served as it was handed in, without a key', async () => {
-  const { app } = startTestServer([], { document: { openapi: '3.1.1', paths: {} } });
+  const { app } = startTestServer([], { document: () => ({ openapi: '3.1.1', paths: {} }) });
   const answer = await app.inject({ url: '/openapi.json' });
   expect([answer.statusCode, answer.body]).toEqual([200, '{"openapi":"3.1.1","paths":{}}']);
   expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');

@@ -2,8 +2,7 @@
 // Everything comes from this server; the Content-Security-Policy makes sure that no page can ask anyone else.
 
 import { hash } from 'node:crypto';
-import scalar from '@scalar/fastify-api-reference';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type ErrorCode, errorCatalogue } from '../domain/errors.ts';
 import { errorListPage, errorPage } from './error-pages.ts';
 
@@ -26,8 +25,13 @@ function referencePolicy(html: string): string {
   );
 }
 
-export function registerDocs(app: FastifyInstance, document: object): void {
-  const documentText = JSON.stringify(document);
+/** `document` is made when it is first asked for: a start need not wait for what few servers are ever asked. */
+export function registerDocs(app: FastifyInstance, document: () => object): void {
+  let documentText: string | null = null;
+  const textOfDocument = (): string => {
+    documentText ??= JSON.stringify(document());
+    return documentText;
+  };
   app.register(async (scope) => {
     scope.addHook('onSend', async (request, reply, payload) => {
       finishHeaders(request, reply, payload);
@@ -36,7 +40,7 @@ export function registerDocs(app: FastifyInstance, document: object): void {
     // Somebody who opens the address in a browser wants to read.
     scope.get('/', (_request, reply) => reply.redirect('/docs'));
     // What a browser has stored must not outlive a new version: the document and the pages are small.
-    scope.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(documentText));
+    scope.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(textOfDocument()));
     // Browsers ask for one with every page; there is none, and that is no error.
     scope.get('/favicon.ico', (_request, reply) => reply.code(204).send());
     scope.get('/docs/errors', (_request, reply) => sendPage(reply, errorListPage()));
@@ -45,8 +49,29 @@ export function registerDocs(app: FastifyInstance, document: object): void {
       if (!Object.hasOwn(errorCatalogue, code)) return sendPage(reply.code(404), errorListPage(code));
       return sendPage(reply, errorPage(code as ErrorCode));
     });
-    await scope.register(scalar, { routePrefix: '/docs', configuration: referenceConfiguration });
+    scope.get('/docs', (_request, reply) => reply.redirect('/docs/'));
+    for (const path of ['/docs/', '/docs/js/scalar.js']) scope.get(path, sendReference);
   });
+}
+
+let reference: Promise<FastifyInstance> | null = null;
+
+/** The reference's program takes a fifth of a start to load, so it is loaded for its first reader. */
+async function openReference(): Promise<FastifyInstance> {
+  const { default: scalar } = await import('@scalar/fastify-api-reference');
+  const app = Fastify({ logger: false });
+  await app.register(scalar, { routePrefix: '/docs', configuration: referenceConfiguration });
+  await app.ready();
+  return app;
+}
+
+async function sendReference(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  reference ??= openReference();
+  const page = await (await reference).inject({ url: request.url });
+  return reply
+    .code(page.statusCode)
+    .type(page.headers['content-type'] ?? 'text/html; charset=utf-8')
+    .send(page.payload);
 }
 
 const fixedConfiguration = {

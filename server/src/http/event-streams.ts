@@ -168,7 +168,6 @@ export function createEventStreams(options: EventStreamsOptions): EventStreams {
   }
 
   function refuse({ workspaceId, keyId }: Caller): Refusal | null {
-    if (isClosing) return { code: 'overloaded', detail: 'The server is stopping; connect again.' };
     if (streams.size + opening.size >= limits.perProcess)
       return { code: 'overloaded', detail: 'This server has no room for another stream.' };
     let own = 0;

@@ -5,12 +5,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiKey } from '../domain/api-key.ts';
 import type { Refusal } from '../domain/errors.ts';
 import { decodeId, type IdKind, type Uuid } from '../domain/ids.ts';
+import { type EventualReads, parseConsistency } from './eventual-reads.ts';
 import { type Admission, type Authentication, createAdmission } from './plugins/authenticate.ts';
 import { fingerprintOf, isNotModified, parseIdempotencyKey, parseIfMatch } from './plugins/conditions.ts';
 import { parseQuery, queryOf, refuseQuery } from './plugins/query.ts';
 import { readBody } from './plugins/read-body.ts';
 import { type Exchange, exchangeOf, type RequestMeter, type Responder } from './plugins/respond.ts';
-import { type Answer, type Caller, isRefusal, type Route, type RouteRequest, type StreamAnswer } from './route.ts';
+import { type Answer, type Caller, isList, isRefusal, type Route, type RouteRequest, type StreamAnswer } from './route.ts';
 import { type Serializer, serializerOf } from './serialize.ts';
 import { validate, validationFailed } from './validation.ts';
 
@@ -18,6 +19,8 @@ export interface MountServices extends Authentication {
   readonly respond: Responder;
   /** What counts the answers of an operation; left out where nobody counts. */
   readonly meterOf?: ((operationId: string) => RequestMeter) | undefined;
+  /** Lists that may be a little behind; left out where there is no replica. */
+  readonly eventualReads?: EventualReads | undefined;
 }
 
 /** The same words whether an id is malformed, of another kind, of another workspace or simply unused. */
@@ -31,7 +34,7 @@ export function mountRoutes(app: FastifyInstance, routes: readonly Route[], serv
       method: route.method,
       url: route.path,
       exposeHeadRoute: route.method === 'GET',
-      handler: handlerOf(route, admit, services.respond, services.meterOf?.(route.operationId) ?? null),
+      handler: handlerOf(route, admit, services, services.meterOf?.(route.operationId) ?? null),
     });
   }
 }
@@ -41,12 +44,14 @@ type Ids = Record<string, Uuid>;
 const NO_IDS: Ids = Object.freeze({});
 const NO_QUERY = Object.freeze({});
 
-function handlerOf(route: Route, admit: ReturnType<typeof createAdmission>, respond: Responder, meter: RequestMeter | null) {
-  const serve = createServe(route, respond);
+function handlerOf(route: Route, admit: ReturnType<typeof createAdmission>, services: MountServices, meter: RequestMeter | null) {
+  const { respond } = services;
+  const serve = createServe(route, services);
+  const isWrite = route.method !== 'GET';
   return (request: FastifyRequest, reply: FastifyReply): void => {
     const exchange = exchangeOf(request, reply, meter);
     try {
-      const admission = admit(request.raw.headers.authorization);
+      const admission = admit(request.raw.headers.authorization, isWrite);
       if (admission instanceof Promise) {
         admission
           .then((admitted) => serve(exchange, admitted, request.params as Params))
@@ -59,20 +64,33 @@ function handlerOf(route: Route, admit: ReturnType<typeof createAdmission>, resp
 }
 
 /** What follows the admission: everything up to the call of the route, which alone is asynchronous where there is no body. */
-function createServe(route: Route, respond: Responder): (exchange: Exchange, admission: Admission, params: Params) => void {
+function createServe(
+  route: Route,
+  { respond, gate, eventualReads }: MountServices,
+): (exchange: Exchange, admission: Admission, params: Params) => void {
   const finish = createFinish(route, respond);
   const readsBody = route.method === 'POST' || route.method === 'PATCH';
   const checkBody = readsBody ? createBodyCheck(route) : null;
   const decode = createDecode(route.ids);
   const streams = route.success.contentType === 'text/event-stream';
+  const lists = isList(route);
+  const handleEventually = lists ? (eventualReads?.handleOf(route) ?? route.handle) : route.handle;
 
-  function call(exchange: Exchange, key: ApiKey, parts: Omit<RouteRequest<unknown, unknown>, 'caller'>): void {
+  function call(exchange: Exchange, key: ApiKey, parts: Omit<RouteRequest<unknown, unknown>, 'caller'>, handle = route.handle): void {
     const caller: Caller = { workspaceId: key.workspaceId, keyId: key.id, scopes: key.scopes };
     const { ids, query, body, bodyBytes, idempotency, ifMatch } = parts;
     const lastEventId = streams ? lastEventIdOf(exchange) : undefined;
-    route.handle({ caller, ids, query, body, bodyBytes, idempotency, ifMatch, lastEventId }).then(
-      (outcome) => finish(exchange, outcome),
-      (error: unknown) => respond.fail(exchange, error),
+    const work = handle({ caller, ids, query, body, bodyBytes, idempotency, ifMatch, lastEventId });
+    const tally = gate?.began(key.workspaceId);
+    work.then(
+      (outcome) => {
+        if (tally !== undefined) gate?.ended(tally);
+        finish(exchange, outcome);
+      },
+      (error: unknown) => {
+        if (tally !== undefined) gate?.ended(tally);
+        respond.fail(exchange, error);
+      },
     );
   }
 
@@ -110,7 +128,11 @@ function createServe(route: Route, respond: Responder): (exchange: Exchange, adm
     }
     const conditions = checkIfMatch(route, request.headers['if-match']);
     if ('refusal' in conditions) return respond.refuse(exchange, conditions.refusal);
-    call(exchange, key, { ids, query: query.value, body: undefined, bodyBytes: 0, idempotency: null, ifMatch: conditions.ifMatch });
+    const parts = { ids, query: query.value, body: undefined, bodyBytes: 0, idempotency: null, ifMatch: conditions.ifMatch };
+    if (!lists) return call(exchange, key, parts);
+    const consistency = parseConsistency(request.headers['tranche-consistency'] as string | undefined);
+    if ('refusal' in consistency) return respond.refuse(exchange, consistency.refusal);
+    call(exchange, key, parts, consistency.isEventual ? handleEventually : route.handle);
   };
 }
 
@@ -186,7 +208,9 @@ function createBodyCheck(route: Route): BodyCheck {
 
 /** Writes what the route returned. */
 function createFinish(route: Route, respond: Responder): (exchange: Exchange, outcome: Answer | StreamAnswer | Refusal) => void {
-  const serialize: Serializer = route.success.schema === undefined ? JSON.stringify : serializerOf(route.success.schema);
+  const { schema } = route.success;
+  // Made for the first answer: to make all of them would be a tenth of a start.
+  let serialize: Serializer | null = schema === undefined ? JSON.stringify : null;
   const conditional = route.versioned === true && route.method === 'GET';
 
   return (exchange, outcome) => {
@@ -199,6 +223,7 @@ function createFinish(route: Route, respond: Responder): (exchange: Exchange, ou
         const header = exchange.request.headers['if-none-match'];
         if (header !== undefined && isNotModified(header, etag)) return respond.send(exchange, 304, null, headers);
       }
+      if (serialize === null) serialize = serializerOf(schema as NonNullable<typeof schema>);
       const text = typeof body === 'string' ? body : body === null ? null : serialize(body);
       respond.send(exchange, outcome.status ?? route.success.status, text === '' ? null : text, headers);
     } catch (error) {

@@ -118,6 +118,11 @@ export const headerComponents = {
   'Retry-After': { description: 'The seconds after which to try again.', schema: { type: 'integer' as const, minimum: 1 }, example: 12 },
   'WWW-Authenticate': { description: 'How to authenticate (RFC 6750).', schema: string, example: 'Bearer realm="tranche"' },
   ETag: { description: 'The version of the resource, for If-Match and If-None-Match.', schema: string, example: '"3"' },
+  'Tranche-Consistency': {
+    description: '`eventual` where a replica answered: what was written in the last seconds may be missing.',
+    schema: string,
+    example: 'eventual',
+  },
   Location: { description: 'The path of what was created.', schema: { type: 'string' as const, format: 'uri-reference' } },
   'Idempotent-Replayed': {
     description: '`true` where the answer is the stored one of an earlier request with the same Idempotency-Key.',

@@ -5,8 +5,9 @@ import type { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
 import { type IdKind, idPrefixes } from '../domain/ids.ts';
 import { exampleId } from '../schemas/text.ts';
+import { CONSISTENCY_HEADER, consistencies } from './eventual-reads.ts';
 import { errorResponses, headerComponents, headerRefs, responseComponents } from './openapi-errors.ts';
-import type { Route } from './route.ts';
+import { isList, type Route } from './route.ts';
 
 export interface WebhookDescription {
   readonly type: string;
@@ -148,6 +149,13 @@ const parameterComponents = {
     description: 'The `id` of the last message received: the stream goes on after it. Event source clients send it by themselves.',
     schema: { type: 'string' as const, pattern: '^\\d{1,16}$' },
   },
+  Consistency: {
+    name: CONSISTENCY_HEADER,
+    in: 'header' as const,
+    description:
+      '`eventual`: a list that may be some seconds behind will do, and a replica may answer. Without it, and with `strong`, it holds what was written before.',
+    schema: { type: 'string' as const, enum: [...consistencies], default: 'strong' },
+  },
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header' as const,
@@ -160,6 +168,7 @@ function headerParameters(route: Route): { $ref: `#/components/parameters/${stri
   const names: (keyof typeof parameterComponents)[] = [];
   if (route.idempotent === true) names.push('IdempotencyKey');
   if (route.success.contentType === 'text/event-stream') names.push('LastEventId');
+  if (isList(route)) names.push('Consistency');
   if (route.versioned === true && route.method === 'GET') names.push('IfNoneMatch');
   if (route.versioned === true && (route.method === 'PATCH' || route.method === 'DELETE')) names.push('IfMatch');
   return names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
@@ -180,6 +189,7 @@ function successOf(route: Route): ZodOpenApiOperationObject['responses'] {
     ...(route.versioned === true ? ['ETag' as const] : []),
     ...(status === 201 ? ['Location' as const] : []),
     ...(route.idempotent === true ? ['Idempotent-Replayed' as const] : []),
+    ...(isList(route) ? ['Tranche-Consistency' as const] : []),
   ]);
   const content = schema === undefined ? {} : { content: { [contentType]: { schema, ...(example === undefined ? {} : { example }) } } };
   const unchanged =

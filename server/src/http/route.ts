@@ -77,6 +77,11 @@ export interface Route<Query = unknown, Body = unknown> {
   handle(request: RouteRequest<Query, Body>): Promise<Answer | StreamAnswer | Refusal>;
 }
 
+/** Lists are named as such: they are what may be read from a replica. */
+export function isList(route: Route): boolean {
+  return route.method === 'GET' && /^list[A-Z]/.test(route.operationId);
+}
+
 export function isRefusal(outcome: object): outcome is Refusal {
   return 'code' in outcome && 'detail' in outcome;
 }

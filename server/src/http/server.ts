@@ -7,6 +7,7 @@ import Fastify, { type FastifyHttpOptions, type FastifyInstance } from 'fastify'
 import type { Logger } from 'pino';
 import type { Refusal } from '../domain/errors.ts';
 import { registerDocs } from './docs.ts';
+import type { EventualReads } from './eventual-reads.ts';
 import { mountRoutes, NO_HOST } from './mount.ts';
 import { type Authentication, rateLimitPolicy } from './plugins/authenticate.ts';
 import { createClientErrorHandler, createConnectHandler } from './plugins/client-errors.ts';
@@ -16,8 +17,8 @@ import type { Route } from './route.ts';
 
 export interface ServerOptions extends Authentication {
   readonly routes: readonly Route[];
-  /** The OpenAPI document, served as it is. */
-  readonly document: object;
+  /** Makes the OpenAPI document, which is served as it is; called when it is first asked for. */
+  readonly document: () => object;
   /** Why the service cannot take writes right now; null when it can. */
   readonly unreadyReason: () => Promise<string | null>;
   /** What is not as it should be although requests are served; null when nothing is. */
@@ -26,6 +27,8 @@ export interface ServerOptions extends Authentication {
   readonly answerMetrics?: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
   /** What counts the answers of an operation; left out where nobody counts. */
   readonly meterOf?: ((operationId: string) => RequestMeter) | undefined;
+  /** Lists that may be a little behind; left out where there is no replica. */
+  readonly eventualReads?: EventualReads | undefined;
   readonly log: Logger;
   readonly timeouts?: Partial<Timeouts>;
 }

@@ -69,7 +69,7 @@ export function startTestServer(routes: readonly Route[], options: TestServerOpt
     limits: createRateLimit({ limitPerMinute: options.limitPerMinute ?? 1000, lease: memoryLeases(), now }),
     uses: { record: () => {} },
     now,
-    document: { openapi: '3.1.1', info: { title: 'Test', version: '1' }, paths: {} },
+    document: () => ({ openapi: '3.1.1', info: { title: 'Test', version: '1' }, paths: {} }),
     unreadyReason: async () => null,
     ...options,
     routes,

@@ -4,12 +4,14 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { dirname, join, resolve } from 'node:path';
 import { pino } from 'pino';
-import { type Config, databaseOptions, readConfig, webhookNetwork } from '../config.ts';
+import { type Config, databaseOptions, readConfig, replicaOptions, webhookNetwork } from '../config.ts';
 import { checkEncryptionKey, createCipher, loadEncryptionKey } from '../store/cipher.ts';
 import type { Database } from '../store/database.ts';
 import { DirectoryInUse } from '../store/directory-lock.ts';
 import { readMigrations } from '../store/migrations.ts';
 import { openDatabase } from '../store/open.ts';
+import { PoolerInTheWay } from '../store/pooler.ts';
+import { lookAtReplica } from '../store/replica.ts';
 import { controlSocketPath } from './control-socket.ts';
 
 export interface Finding {
@@ -125,13 +127,15 @@ async function examineDatabase(config: Config): Promise<Finding[]> {
     const database = await openDatabase(databaseOptions(config), pino({ level: 'silent' }));
     try {
       const findings = await examineOpenDatabase(database, embedded ? 'embedded database' : 'PostgreSQL');
-      return [...findings, ...(await examineEncryptionKey(database, config))];
+      return [...findings, ...(await examineEncryptionKey(database, config)), ...(await examineReplica(database, config))];
     } finally {
       await database.close();
     }
   } catch (error) {
     if (error instanceof DirectoryInUse)
       return [{ ok: true, what: 'The embedded database is held by a running process, which answers for it.' }];
+    if (error instanceof PoolerInTheWay)
+      return [{ ok: false, what: messageOf(error), fix: 'docs/guides/operating.md, "Behind a pooler", shows the three variables.' }];
     const what = `The ${embedded ? 'embedded database' : 'PostgreSQL database'} cannot be used: ${messageOf(error)}`;
     return [
       {
@@ -169,6 +173,19 @@ async function examineOpenDatabase(database: Database, kind: string): Promise<Fi
         : `${applied} of ${known} migrations are applied; the next start applies the rest.`,
   });
   return findings;
+}
+
+/** Whether eventual reads have somebody to serve them. Without it they cost the primary, and that is all. */
+async function examineReplica(primary: Database, config: Config): Promise<Finding[]> {
+  if (config.DATABASE_REPLICA_URL === undefined) return [];
+  const { trouble } = await lookAtReplica({
+    ...replicaOptions(config, config.DATABASE_REPLICA_URL),
+    primary,
+    log: pino({ level: 'silent' }),
+  });
+  if (trouble === null) return [{ ok: true, what: 'The replica answers and is not far behind (DATABASE_REPLICA_URL).' }];
+  const fix = 'Until then the primary serves what is asked for as eventual.';
+  return [{ ok: false, what: `The replica cannot be used: ${trouble}.`, fix, harmless: true }];
 }
 
 /** Whether the key is the one that the stored secrets were sealed with. Makes none: that is for the first start. */

@@ -13,15 +13,24 @@ export interface Family {
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
+  /** Read from the database, and so the same whichever process is asked. */
+  readonly isOfAll?: true;
   /** Of a histogram its series; of the others its values. */
   readonly samples?: readonly Sample[];
-  readonly series?: readonly { readonly labels?: Labels; readonly histogram: Histogram }[];
+  readonly series?: readonly { readonly labels?: Labels; readonly histogram: Counted }[];
 }
 
 /** Seconds, from half a millisecond to ten seconds: for requests and transactions. */
 export const REQUEST_BOUNDS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 /** Seconds, up to the timeout of an attempt. */
 export const ATTEMPT_BOUNDS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30];
+
+/** What a histogram has counted. */
+export interface Counted {
+  readonly bounds: readonly number[];
+  readonly counts: ArrayLike<number>;
+  readonly sum: number;
+}
 
 /** Counts values by size. `observe` costs a few nanoseconds: a walk along the bounds and three additions. */
 export class Histogram {
@@ -77,7 +86,7 @@ export function renderFamilies(families: readonly Family[]): string {
   return `${lines.join('\n')}\n`;
 }
 
-function renderHistogram(name: string, labels: Labels, { bounds, counts, sum }: Histogram): string[] {
+function renderHistogram(name: string, labels: Labels, { bounds, counts, sum }: Counted): string[] {
   let below = 0;
   const buckets = Array.from(counts, (count, bucket) => {
     below += count;

@@ -9,7 +9,8 @@ import { MAX_COUNTED } from '../store/delivery-backlog.ts';
 import type { Send, SendResult } from '../webhooks/safe-fetch.ts';
 import type { WorkerStatus } from '../webhooks/worker.ts';
 import type { BacklogWatch } from './backlog-watch.ts';
-import { ATTEMPT_BOUNDS_S, CounterByName, type Family, Histogram, REQUEST_BOUNDS_S, renderFamilies } from './instruments.ts';
+import { ATTEMPT_BOUNDS_S, CounterByName, type Family, Histogram, REQUEST_BOUNDS_S } from './instruments.ts';
+import { type ReplicaWatch, refusedFamily, replicaFamilies } from './load-families.ts';
 import type { PruneKind } from './maintenance.ts';
 import { createRequestMeters, type RequestMeters } from './request-meters.ts';
 
@@ -42,8 +43,12 @@ export interface Metrics {
   /** The same sender, with its attempts counted. */
   measured(send: Send): Send;
   pruned(kind: PruneKind, rows: number): void;
-  /** The text; `measured` says what there is to look at. */
-  text(measured: Measured): Promise<string>;
+  /** Requests that were refused because they would have waited too long, by what for; a server counts them, a worker has none. */
+  watchRefusals(refused: Readonly<Record<string, number>>): void;
+  /** How eventual reads go, where there is a standby. */
+  watchReplica(watch: ReplicaWatch): void;
+  /** Everything; `measured` says what there is to look at. */
+  families(measured: Measured): Promise<Family[]>;
 }
 
 export function createMetrics(): Metrics {
@@ -55,6 +60,8 @@ export function createMetrics(): Metrics {
   const pruned = new CounterByName<PruneKind | 'other'>(['deliveries', 'attempts', 'idempotency_keys'], 'other');
   // From the first time that somebody reads: where nobody does, it costs nothing.
   let lag: Lag | null = null;
+  let refused: Readonly<Record<string, number>> = {};
+  let replica: ReplicaWatch | null = null;
 
   function laneFamilies(lane: Pick<Lane, 'queued'>): Family[] {
     return [
@@ -110,12 +117,20 @@ export function createMetrics(): Metrics {
       }
     },
     pruned: (kind, rows) => pruned.add(kind, rows),
-    async text({ database, lane, backlog, workerStatus, version, uptimeMs }) {
+    watchRefusals(counts) {
+      refused = counts;
+    },
+    watchReplica(watch) {
+      replica = watch;
+    },
+    async families({ database, lane, backlog, workerStatus, version, uptimeMs }) {
       const families = [
         info(version, database.kind),
         ...requests.families(),
         ...laneFamilies(lane),
         ...databaseFamilies(database),
+        refusedFamily(refused),
+        ...replicaFamilies(replica),
         ...attemptFamilies(),
         ...(await backlogFamilies(backlog)),
         ...(workerStatus === null ? [] : workerFamilies(workerStatus(), uptimeMs())),
@@ -129,7 +144,7 @@ export function createMetrics(): Metrics {
       ];
       lag?.reset();
       lag ??= startLag();
-      return renderFamilies(families);
+      return families;
     },
   };
 }
@@ -208,11 +223,14 @@ async function backlogFamilies(backlog: BacklogWatch): Promise<Family[]> {
   ];
   const breakers = Object.entries(seen?.breakers ?? {}).map(([state, value]) => ({ labels: { state }, value }));
   return [
-    ...families.map(([name, help, value]): Family => ({ name, help, type: 'gauge', samples: value === undefined ? [] : [{ value }] })),
+    ...families.map(
+      ([name, help, value]): Family => ({ name, help, type: 'gauge', isOfAll: true, samples: value === undefined ? [] : [{ value }] }),
+    ),
     {
       name: 'tranche_webhook_breakers',
       help: 'Enabled endpoints by the state of their circuit breaker, over all processes.',
       type: 'gauge',
+      isOfAll: true,
       samples: breakers,
     },
   ];
@@ -237,7 +255,6 @@ function workerFamilies({ lastRunMs, lastError, inFlight }: WorkerStatus, nowMs:
 
 function processFamilies(lag: Lag | null): Family[] {
   const memory = process.memoryUsage();
-  const { user, system } = process.cpuUsage();
   // What is measured is the time between two ticks of a timer; its own pause is no delay.
   const late = (read: (lag: Lag) => number): number =>
     lag === null || lag.count === 0 ? 0 : Math.max(0, read(lag) / NS_PER_S - LAG_RESOLUTION_MS / 1000);
@@ -261,7 +278,15 @@ function processFamilies(lag: Lag | null): Family[] {
     gauge('nodejs_heap_size_used_bytes', 'Of the JavaScript heap, in use.', memory.heapUsed),
     gauge('nodejs_heap_size_total_bytes', 'Of the JavaScript heap, reserved.', memory.heapTotal),
     gauge('nodejs_external_memory_bytes', 'Memory of buffers and of the embedded database, outside the JavaScript heap.', memory.external),
-    gauge('process_resident_memory_bytes', 'Memory of the process.', memory.rss),
+    ...systemFamilies(memory.rss),
+  ];
+}
+
+/** What the system knows of this process. */
+export function systemFamilies(rss = process.memoryUsage.rss()): Family[] {
+  const { user, system } = process.cpuUsage();
+  return [
+    gauge('process_resident_memory_bytes', 'Memory of the process.', rss),
     {
       name: 'process_cpu_seconds_total',
       help: 'Time on processors, of the program and of the system for it.',

@@ -8,11 +8,13 @@ import type { Log } from '../store/log.ts';
 import { databaseTime } from '../store/lost-leases.ts';
 import type { WorkerStatus } from '../webhooks/worker.ts';
 import { createBacklogWatch } from './backlog-watch.ts';
+import { type Family, renderFamilies } from './instruments.ts';
 import { retentionOf, startMaintenance } from './maintenance.ts';
 import type { Metrics } from './metrics.ts';
 import {
   createMetricsListener,
   createOperatorListener,
+  type Health,
   listenForOperator,
   type OperatorListener,
   type OperatorServer,
@@ -39,6 +41,14 @@ export interface OperatingOptions {
   readonly log: Log;
   /** Called once when the worker hangs. */
   readonly onHang?: (() => void) | undefined;
+  /** What `/metrics` tells where this process is one of several; its own alone by default. */
+  readonly metricsOfAll?: (() => Promise<string>) | undefined;
+}
+
+/** How this process is, for whoever watches over several. */
+export interface Report extends Health {
+  /** Empty unless they were asked for. */
+  readonly families: readonly Family[];
 }
 
 export interface Operating {
@@ -46,6 +56,7 @@ export interface Operating {
   stop(): Promise<void>;
   /** Opens METRICS_PORT; null where there is none. Rejects when it cannot be had. */
   listen(): Promise<OperatorServer | null>;
+  report(withMetrics: boolean): Promise<Report>;
   /** Why the process cannot do its work right now; null when it can. */
   unreadyReason(): Promise<string | null>;
   /** What is not as it should be although the work goes on. */
@@ -57,7 +68,7 @@ export interface Operating {
 }
 
 export function createOperating(options: OperatingOptions): Operating {
-  const { database, lane, config, metrics, workerStatus, version, clock, uptimeMs, log, onHang } = options;
+  const { database, lane, config, metrics, workerStatus, version, clock, uptimeMs, log, onHang, metricsOfAll } = options;
   const lateAfterMs = config.WEBHOOK_LATE_AFTER_SECONDS * 1000;
   const backlog = createBacklogWatch({ database, now: () => databaseTime(database), uptimeMs, log, lateAfterMs });
   const watchdog = workerStatus === null ? null : createWatchdog({ status: workerStatus, uptimeMs, log, onHang });
@@ -71,12 +82,12 @@ export function createOperating(options: OperatingOptions): Operating {
     return watchdog?.unready() ?? null;
   }
 
+  const families = (): Promise<Family[]> => metrics.families({ database, lane, backlog, workerStatus, version, uptimeMs });
   const answers = {
-    metricsText: () => metrics.text({ database, lane, backlog, workerStatus, version, uptimeMs }),
+    metricsText: metricsOfAll ?? (async () => renderFamilies(await families())),
     metricsToken: config.METRICS_TOKEN,
     deadReason: () => watchdog?.silence() ?? null,
-    unreadyReason,
-    degradedReason: backlog.trouble,
+    health: async () => ({ unready: await unreadyReason(), degraded: backlog.trouble() }),
     onError: (error: unknown) => log.error({ err: error }, 'the operator could not be answered'),
   };
   const hasMetrics = config.METRICS_PORT !== undefined || config.METRICS_TOKEN !== undefined;
@@ -97,6 +108,11 @@ export function createOperating(options: OperatingOptions): Operating {
       if (config.METRICS_PORT === undefined) return null;
       server = await listenForOperator(createOperatorListener(answers), config.METRICS_HOST, config.METRICS_PORT);
       return server;
+    },
+    async report(withMetrics) {
+      // Whoever watches wants a reason, not an error.
+      const unready = await unreadyReason().catch(() => 'the database is out of reach');
+      return { families: withMetrics ? await families() : [], unready, degraded: backlog.trouble() };
     },
     unreadyReason,
     degradedReason: backlog.trouble,

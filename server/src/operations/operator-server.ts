@@ -13,16 +13,20 @@ const REQUEST_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 65_000;
 const CHECK_INTERVAL_MS = 2_000;
 
+export interface Health {
+  /** Why the work cannot be done right now; null when it can. */
+  readonly unready: string | null;
+  /** What is not as it should be although the work goes on. */
+  readonly degraded: string | null;
+}
+
 export interface OperatorAnswers {
   readonly metricsText: () => Promise<string>;
   /** What `/metrics` asks for as a bearer token; undefined: nothing. */
   readonly metricsToken: string | undefined;
   /** Why the process should be restarted; null when it is well. */
   readonly deadReason: () => string | null;
-  /** Why the process cannot do its work right now; null when it can. */
-  readonly unreadyReason: () => Promise<string | null>;
-  /** What is not as it should be although the work goes on. */
-  readonly degradedReason: () => string | null;
+  readonly health: () => Promise<Health>;
   readonly onError: (error: unknown) => void;
 }
 
@@ -66,10 +70,10 @@ export function createOperatorListener(answers: OperatorAnswers): OperatorListen
       const body = JSON.stringify(reason === null ? { status: 'ok' } : { status: 'dead', detail: reason });
       return send(request, response, reason === null ? 200 : 503, body, json);
     }
-    answers.unreadyReason().then(
-      (reason) => {
-        const body = reason === null ? readyBody(answers.degradedReason()) : JSON.stringify({ status: 'unready', detail: reason });
-        send(request, response, reason === null ? 200 : 503, body, json);
+    answers.health().then(
+      ({ unready, degraded }) => {
+        const body = unready === null ? readyBody(degraded) : JSON.stringify({ status: 'unready', detail: unready });
+        send(request, response, unready === null ? 200 : 503, body, json);
       },
       (error: unknown) => {
         answers.onError(error);

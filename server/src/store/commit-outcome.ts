@@ -60,6 +60,9 @@ export async function learnOutcome(connect: Connect, lost: LostCommit, log: Log)
 }
 
 async function ask(client: pg.Client, lost: LostCommit): Promise<CommitOutcome | 'in progress'> {
+  // A standby has not replayed all that it received: what it does not know of may yet turn out committed. Once promoted, it has.
+  const [server] = await runStatement<{ recovers: boolean }>(client, false, 'select pg_is_in_recovery() as recovers', []);
+  if (server?.recovers !== false) return 'in progress';
   const rows = await runStatement<{ status: string | null; mark: string }>(client, false, askText, [lost.xid]);
   const status = rows[0]?.status ?? null;
   const sameRun = rows[0]?.mark === lost.mark;

@@ -28,6 +28,9 @@ export interface Database extends Queryable {
   /** How busy the connections are at this moment. */
   load(): DatabaseLoad;
 
+  /** About how long one more statement would wait for a connection; 0 while few or none wait. Costs next to nothing. */
+  expectedWaitMs(): number;
+
   /** Whether notifications are arriving right now. While false, caches that rely on them must not be trusted. */
   isListening(): boolean;
 

@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addBooks, addMilestones, type Books, START_MS } from '../../test/support/book-fixtures.ts';
-import { type OpenDatabase, testDatabases } from '../../test/support/databases.ts';
+import { type OpenDatabase, pooledDatabase, testDatabases } from '../../test/support/databases.ts';
 import { addWorkspace, newId } from '../../test/support/webhook-fixtures.ts';
 import type { Uuid } from '../domain/ids.ts';
 import { milestoneStatuses } from '../domain/milestone.ts';
@@ -20,7 +20,7 @@ const COUNT = 250;
 let database: Database;
 let books: Books;
 
-for (const kind of testDatabases) {
+for (const kind of [...testDatabases, pooledDatabase]) {
   describe.skipIf(!kind.available)(`on the ${kind.name} database`, () => {
     let opened: OpenDatabase;
     beforeAll(async () => {

@@ -3,8 +3,8 @@
 
 import type { Database, Queryable } from './database.ts';
 import type { Log } from './log.ts';
-import { openPglite } from './pglite.ts';
-import { openPostgres } from './postgres.ts';
+import { PoolerInTheWay } from './pooler.ts';
+import { openPostgres, type PostgresPort } from './postgres.ts';
 
 const OLDEST_MAJOR = 15;
 const DEFAULT_POOL_SIZE = 10;
@@ -27,9 +27,13 @@ export class UnsupportedDatabase extends Error {
   }
 }
 
-/** Throws `DatabaseUnavailable` when no server answers, `UnsupportedDatabase` when it is too old, `DirectoryInUse` when the directory is taken. */
+/** Throws `DatabaseUnavailable` when no server answers, `UnsupportedDatabase` when it is too old, `PoolerInTheWay` as it says, `DirectoryInUse` when the directory is taken. */
 export async function openDatabase(config: DatabaseConfig, log: Log): Promise<Database> {
-  if (config.databaseUrl === undefined) return openPglite({ dataDir: config.dataDir, log });
+  if (config.databaseUrl === undefined) {
+    // Not loaded where a server takes its place.
+    const { openPglite } = await import('./pglite.ts');
+    return openPglite({ dataDir: config.dataDir, log });
+  }
   const database = await openPostgres({
     url: config.databaseUrl,
     directUrl: config.databaseDirectUrl,
@@ -38,12 +42,22 @@ export async function openDatabase(config: DatabaseConfig, log: Log): Promise<Da
     log,
   });
   try {
-    await refuseOldServer(database);
+    // Whatever the first statement came to, it shows who answers; and a pooler that nobody knows of may be why it failed.
+    const asked = await refuseOldServer(database).catch((error: Error) => error);
+    refusePooler(database, config);
+    if (asked instanceof Error) throw asked;
     return database;
   } catch (error) {
     await database.close();
     throw error;
   }
+}
+
+/** A pooler is fine where the configuration knows of it. The same address twice says that it gives every client a session of its own. */
+function refusePooler(database: PostgresPort, { databaseUrl, databaseDirectUrl, preparedStatements }: DatabaseConfig): void {
+  if (!database.isPooled() || databaseDirectUrl === databaseUrl) return;
+  if (databaseDirectUrl === undefined) throw new PoolerInTheWay('DATABASE_URL');
+  if (preparedStatements) throw new PoolerInTheWay('PREPARED_STATEMENTS');
 }
 
 export async function refuseOldServer(database: Queryable): Promise<void> {

@@ -8,6 +8,7 @@ import pg from 'pg';
 import { CommitUnknown, type Database, type DatabaseLoad, DatabaseUnavailable, type Migration, type Queryable } from './database.ts';
 import { lockDirectory } from './directory-lock.ts';
 import { DurableNodeFS, fsyncDirectory, fsyncTree } from './durable-fs.ts';
+import { Holds } from './holds.ts';
 import type { Log } from './log.ts';
 import { applyMigrations } from './migrations.ts';
 import { maintain } from './pglite-maintenance.ts';
@@ -132,6 +133,7 @@ class PgliteDatabase implements Database {
   readonly #unlock: () => void;
   readonly #session: Session;
   readonly #turns = new Turns();
+  readonly #holds = new Holds(1);
   readonly #maintenance: NodeJS.Timeout;
   readonly #listeners = new Map<string, Set<(payload: string) => void>>();
   #broken = false;
@@ -183,6 +185,10 @@ class PgliteDatabase implements Database {
     return { open: 1, idle: this.#turns.isTaken ? 0 : 1, waiting: this.#turns.waiting };
   }
 
+  expectedWaitMs(): number {
+    return this.#holds.expectedWaitMs(this.#turns.waiting);
+  }
+
   isListening(): boolean {
     return this.#closing === null;
   }
@@ -200,9 +206,11 @@ class PgliteDatabase implements Database {
   async #inTurn<T>(run: () => Promise<T>): Promise<T> {
     if (this.#closing !== null) throw new DatabaseUnavailable('The database is closed.');
     await this.#turns.take();
+    const hold = this.#holds.begin();
     try {
       return await run();
     } finally {
+      this.#holds.end(hold);
       this.#turns.give();
     }
   }

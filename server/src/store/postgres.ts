@@ -12,12 +12,14 @@ import {
   type Queryable,
   TransactionAborted,
 } from './database.ts';
+import { type Hold, Holds } from './holds.ts';
 import type { Log } from './log.ts';
 import { applyMigrations } from './migrations.ts';
 import { discardPlans, PlanAge, plannerSettings } from './planner.ts';
+import { BACKEND, isPooled, PoolerInTheWay, speaksForAnother } from './pooler.ts';
 import { PostgresListener } from './postgres-listener.ts';
 import { describe, runScript, runStatement, spoilsConnection, toPortError } from './statements.ts';
-import { isReusable, runTransaction, type Session } from './transaction.ts';
+import { isReusable, runAlone, runTransaction, type Session } from './transaction.ts';
 import { valueTypes } from './values.ts';
 
 /** A write waits for another at most so long; the lane then puts the batch back. */
@@ -46,6 +48,8 @@ const settings = [
 ];
 const begin = 'begin isolation level read committed';
 const xid = 'select pg_current_xact_id()::text as xid';
+/** A pooler refuses settings at start-up and shares what is set later with strangers, so there they are set for each transaction. */
+const beginPooled = [begin, ...settings.map((setting) => `set local ${setting}`)].join('; ');
 
 export interface PostgresOptions {
   readonly url: string;
@@ -57,34 +61,44 @@ export interface PostgresOptions {
   readonly log: Log;
 }
 
+export interface PostgresPort extends Database {
+  /** Whether somebody stands between us and the server and answers for it; known from the first statement on. */
+  isPooled(): boolean;
+}
+
 /** Opens no connection yet: the first statement does. */
-export async function openPostgres(options: PostgresOptions): Promise<Database> {
+export function createPostgres(options: PostgresOptions): PostgresPort {
   return new PostgresDatabase(options);
+}
+
+export async function openPostgres(options: PostgresOptions): Promise<PostgresPort> {
+  return createPostgres(options);
 }
 
 interface Lease {
   readonly session: Session;
   readonly client: pg.PoolClient;
+  readonly hold: Hold;
 }
 
-class PostgresDatabase implements Database {
+class PostgresDatabase implements PostgresPort {
   readonly kind = 'postgres';
   readonly #options: PostgresOptions;
   readonly #pool: pg.Pool;
   readonly #listener: PostgresListener;
   readonly #begin: string;
+  readonly #holds: Holds;
   readonly #broken = new WeakSet<pg.ClientBase>();
   readonly #marks = new WeakMap<pg.ClientBase, string>();
   readonly #planAges = new WeakMap<pg.ClientBase, PlanAge>();
+  #isPooled = false;
   #closing: Promise<void> | null = null;
 
   constructor(options: PostgresOptions) {
     this.#options = options;
+    this.#holds = new Holds(options.poolSize);
     this.#listener = new PostgresListener(options.directUrl ?? options.url, options.log);
-    // A pooler refuses settings at start-up and shares what is set later with strangers, so there they are set for each transaction.
-    this.#begin = options.preparedStatements
-      ? `${begin}; ${xid}`
-      : [begin, ...settings.map((setting) => `set local ${setting}`), xid].join('; ');
+    this.#begin = options.preparedStatements ? `${begin}; ${xid}` : `${beginPooled}; ${xid}, ${SERVER_MARK} as mark`;
     this.#pool = new pg.Pool({
       connectionString: options.url,
       fallback_application_name: 'tranche',
@@ -102,30 +116,33 @@ class PostgresDatabase implements Database {
   }
 
   async query<Row>(text: string, parameters?: readonly unknown[]): Promise<Row[]> {
-    const { session, client } = await this.#lease();
+    const lease = await this.#lease();
+    const { session, client } = lease;
     let spoilt = false;
     try {
-      return await runStatement<Row>(client, session.named, text, parameters);
+      if (!session.named) return await runAlone<Row>(session, beginPooled, text, parameters);
+      return await runStatement<Row>(client, true, text, parameters);
     } catch (error) {
       spoilt = spoilsConnection(error);
       throw error;
     } finally {
-      client.release(spoilt || !isReusable(session));
+      this.#release(lease, spoilt);
     }
   }
 
   async transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T> {
-    const { session, client } = await this.#lease();
-    const mark = this.#marks.get(client) ?? '';
+    const lease = await this.#lease();
+    const { session, client } = lease;
     let spoilt = false;
     const outcome = await runTransaction(session, this.#begin, work)
       .catch((error: unknown) => {
         spoilt = spoilsConnection(error);
         throw error;
       })
-      .finally(() => client.release(spoilt || !isReusable(session)));
+      .finally(() => this.#release(lease, spoilt));
     if (outcome.committed === true) return outcome.result;
 
+    const mark = outcome.mark ?? this.#marks.get(client) ?? '';
     this.#options.log.warn({ xid: outcome.xid, reason: describe(outcome.cause) }, 'A commit was not answered; asking what became of it');
     const learned = await learnOutcome(() => this.#connect(), { xid: outcome.xid, mark }, this.#options.log);
     if (learned === 'committed') return outcome.result;
@@ -143,8 +160,16 @@ class PostgresDatabase implements Database {
     return this.#listener.listen(channel, onNotify);
   }
 
+  isPooled(): boolean {
+    return this.#isPooled;
+  }
+
   load(): DatabaseLoad {
     return { open: this.#pool.totalCount, idle: this.#pool.idleCount, waiting: this.#pool.waitingCount };
+  }
+
+  expectedWaitMs(): number {
+    return this.#holds.expectedWaitMs(this.#pool.waitingCount);
   }
 
   isListening(): boolean {
@@ -152,8 +177,10 @@ class PostgresDatabase implements Database {
   }
 
   async migrate(migrations: readonly Migration[]): Promise<string[]> {
+    const { url, directUrl } = this.#options;
     const client = await this.#connect();
     try {
+      if (directUrl !== undefined && directUrl !== url && (await isPooled(client))) throw new PoolerInTheWay('DATABASE_DIRECT_URL');
       // A lock of the session, so it must not go through a pooler. It ends with the connection, however that ends.
       await runScript(
         client,
@@ -181,7 +208,12 @@ class PostgresDatabase implements Database {
     const session = { client, named: this.#options.preparedStatements, isBroken: () => this.#broken.has(client) };
     // Sent ahead of the caller's statement without waiting; should it fail, so will the statement, which says why.
     if (this.#planAges.get(client)?.isReached()) client.query(discardPlans).catch(() => undefined);
-    return { session, client };
+    return { session, client, hold: this.#holds.begin() };
+  }
+
+  #release({ session, client, hold }: Lease, spoilt: boolean): void {
+    this.#holds.end(hold);
+    client.release(spoilt || !isReusable(session));
   }
 
   /** Once for every new connection of the pool, before anybody uses it. */
@@ -190,7 +222,8 @@ class PostgresDatabase implements Database {
     client.on('error', lost);
     client.on('end', lost);
     const set = this.#options.preparedStatements ? settings.map((setting) => `set ${setting}; `).join('') : '';
-    const rows = await runScript<{ mark: string }>(client, `${set}select ${SERVER_MARK} as mark`);
+    const rows = await runScript<{ mark: string; pid: number }>(client, `${set}select ${SERVER_MARK} as mark, ${BACKEND} as pid`);
+    this.#isPooled = speaksForAnother(client, rows[0]?.pid);
     this.#planAges.set(client, new PlanAge());
     this.#marks.set(client, rows[0]?.mark ?? '');
   }

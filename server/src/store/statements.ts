@@ -21,8 +21,11 @@ function statementName(text: string): string | undefined {
   return name;
 }
 
-/** SQLSTATEs that say the server went, is going or refuses connections: 08 connection, 57P0x shutdown and start-up, 53300 too many clients. */
-const unavailableStates = /^(08...|57P0[1235]|53300|25P03)$/;
+/**
+ * SQLSTATEs that say the server went, is going or refuses connections: 08 connection, 57P0x shutdown and start-up, 53300 too many clients,
+ * 25006 a server that takes no writes, which is a standby that is not promoted yet, or no more the primary.
+ */
+const unavailableStates = /^(08...|57P0[1235]|53300|25P03|25006)$/;
 
 /** What a failure from pg means to callers of the port. An error that did not come from the server or the socket is a bug and stays as it is. */
 export function toPortError(error: unknown): Error {
@@ -97,5 +100,7 @@ export async function runScript<Row>(client: pg.ClientBase, text: string): Promi
  * migration changed a result's columns (0A000) or a pooler handed the session to somebody else (26000, 42P05).
  */
 export function spoilsConnection(error: unknown): boolean {
+  // Behind one that no longer serves us may be a server that never will again, such as a former primary; the next one is asked for anew.
+  if (error instanceof DatabaseUnavailable) return true;
   return error instanceof DatabaseError && ['0A000', '26000', '42P05'].includes(error.sqlstate);
 }

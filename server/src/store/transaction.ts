@@ -18,7 +18,14 @@ export interface Session {
 export type Outcome<T> =
   | { readonly committed: true; readonly result: T }
   /** COMMIT was sent and the connection died before the answer. */
-  | { readonly committed: 'unknown'; readonly result: T; readonly xid: string; readonly cause: Error };
+  | ({ readonly committed: 'unknown'; readonly result: T; readonly cause: Error } & Begun);
+
+/** What BEGIN told, to ask by. */
+export interface Begun {
+  readonly xid: string;
+  /** The server's mark, where `beginText` selects it too: behind a pooler the server may be another one at each transaction. */
+  readonly mark?: string;
+}
 
 /** What `work` is handed: it refuses to be used after the end, when its statements would run outside the transaction. */
 class Scope implements Queryable {
@@ -32,9 +39,9 @@ class Scope implements Queryable {
   }
 
   /** The transaction's id, where `beginText` selects it. */
-  begin(beginText: string): Promise<string> {
+  begin(beginText: string): Promise<Begun> {
     sendTogether(this.#session.client);
-    const begun = runScript<{ xid: string }>(this.#session.client, beginText).then((rows) => rows[0]?.xid ?? '');
+    const begun = runScript<Begun>(this.#session.client, beginText).then((rows) => rows[0] ?? { xid: '' });
     // Awaited only after the work; until then nobody else handles its failure.
     begun.catch((error: Error) => {
       this.failure ??= error;
@@ -75,11 +82,11 @@ export async function runTransaction<T>(
   const scope = new Scope(session);
   const begun = scope.begin(beginText);
   let result: T;
-  let xid: string;
+  let told: Begun;
   try {
     result = await work(scope);
     // Without the id a lost COMMIT could never be cleared up.
-    xid = await begun;
+    told = await begun;
   } catch (error) {
     scope.close();
     await rollBack(session);
@@ -88,17 +95,17 @@ export async function runTransaction<T>(
   }
   scope.close();
   if (session.isBroken()) throw new DatabaseUnavailable('The connection to the database was lost before COMMIT was sent.');
-  return commit(session, scope, result, xid);
+  return commit(session, scope, result, told);
 }
 
-async function commit<T>(session: Session, scope: Scope, result: T, xid: string): Promise<Outcome<T>> {
+async function commit<T>(session: Session, scope: Scope, result: T, begun: Begun): Promise<Outcome<T>> {
   let command: string;
   sendTogether(session.client);
   try {
     command = (await session.client.query('commit')).command;
   } catch (error) {
     const cause = toPortError(error);
-    if (cause instanceof DatabaseUnavailable) return { committed: 'unknown', result, xid, cause };
+    if (cause instanceof DatabaseUnavailable) return { committed: 'unknown', result, cause, ...begun };
     // The server answered, so it lives and has rolled back: a deferred constraint, or a serialization failure.
     throw cause;
   }
@@ -107,6 +114,25 @@ async function commit<T>(session: Session, scope: Scope, result: T, xid: string)
   // packet: then the promise that carries it needs the rest of this turn of the event loop.
   await setImmediate();
   throw scope.failure ?? new TransactionAborted(`COMMIT was answered with ${command}.`);
+}
+
+/**
+ * One statement in a transaction of its own, all in one packet: behind a pooler, where what a session is set to is somebody else's or lost.
+ * `beginText` sets what the statement needs, for this transaction alone.
+ */
+export async function runAlone<Row>(
+  { client }: Session,
+  beginText: string,
+  text: string,
+  parameters: readonly unknown[] | undefined,
+): Promise<Row[]> {
+  sendTogether(client);
+  const begun = runScript(client, beginText);
+  const rows = runStatement<Row>(client, false, text, parameters);
+  const ended = runScript(client, 'commit');
+  // All three, or the connection would be given back while an answer is still to come. The first failure is the cause of those after it.
+  for (const outcome of await Promise.allSettled([begun, rows, ended])) if (outcome.status === 'rejected') throw outcome.reason;
+  return rows;
 }
 
 async function rollBack(session: Session): Promise<void> {

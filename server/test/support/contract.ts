@@ -123,11 +123,11 @@ export function answerFaults(method: string, url: string, { status, headers, bod
   return [...faults, ...schemaFaults(content.schema, type === 'text/event-stream' ? text : body, resolve)];
 }
 
-/** `Idempotent-Replayed` is there on replays only. */
+/** `Idempotent-Replayed` is there on replays only, `Tranche-Consistency` where a replica answered. */
 const requiredHeaders = (response: Json): string[] =>
   Object.keys(response.headers ?? {})
     .map((name) => name.toLowerCase())
-    .filter((name) => name !== 'idempotent-replayed');
+    .filter((name) => !['idempotent-replayed', 'tranche-consistency'].includes(name));
 
 function problemFaults(status: number, headers: CallResult['headers'], body: Json, isHead: boolean): string[] {
   const faults: string[] = [];

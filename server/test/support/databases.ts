@@ -11,6 +11,7 @@ import type { Log } from '../../src/store/log.ts';
 import { applyMigrations, readMigrations } from '../../src/store/migrations.ts';
 import { openPglite } from '../../src/store/pglite.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
+import { canPool, type Pooler, pgbouncerMissing, startPgbouncer } from './pgbouncer.ts';
 import { postgresMissing, startPostgres, untilReady } from './postgres-server.ts';
 import './global-setup.ts';
 
@@ -21,8 +22,8 @@ export interface OpenDatabase {
   close(): Promise<void>;
 }
 
-export interface TestDatabase {
-  readonly name: 'embedded' | 'PostgreSQL';
+export interface TestDatabase<Name extends string = 'embedded' | 'PostgreSQL'> {
+  readonly name: Name;
   /** False: skip visibly, with `reason`. Always true where TRANCHE_REQUIRE_POSTGRES=1 turns absence into a failure. */
   readonly available: boolean;
   readonly reason?: string;
@@ -88,6 +89,7 @@ const TEMPLATE = 'tranche_template';
 const TEMPLATE_LOCK = 4_711;
 
 let server: Promise<string> | null = null;
+let pooler: Promise<Pooler> | null = null;
 
 /** The run's server, or where a test runs without the global setup, one that ends with this process. */
 async function serverUrl(): Promise<string> {
@@ -133,14 +135,17 @@ async function createDatabase(url: string, template: string): Promise<string> {
   return databaseUrl(url, name);
 }
 
-async function openServer(): Promise<OpenDatabase> {
+async function openServer(pooled = false): Promise<OpenDatabase> {
   server ??= serverUrl().then(async (url) => {
     await makeTemplate(url);
     return url;
   });
   const admin = await server;
-  const url = await createDatabase(admin, TEMPLATE);
-  const database = await openPostgres({ url, preparedStatements: true, poolSize: 5, log: quietly });
+  const direct = await createDatabase(admin, TEMPLATE);
+  // One for the whole of a test file, ended with its process.
+  if (pooled) pooler ??= startPgbouncer(admin);
+  const url = pooled ? ((await pooler) as Pooler).through(direct) : direct;
+  const database = await openPostgres({ url, directUrl: direct, preparedStatements: !pooled, poolSize: 5, log: quietly });
   const close = async (): Promise<void> => {
     await database.close();
     await withAdmin(admin, (client) => client.query(`drop database if exists ${new URL(url).pathname.slice(1)} with (force)`));
@@ -158,6 +163,14 @@ const required = process.env.TRANCHE_REQUIRE_POSTGRES === '1';
 export const testDatabases: readonly TestDatabase[] = [
   { name: 'embedded', available: true, open: openEmbedded },
   postgresMissing === null
-    ? { name: 'PostgreSQL', available: true, open: openServer }
-    : { name: 'PostgreSQL', available: required, reason: postgresMissing, open: openServer },
+    ? { name: 'PostgreSQL', available: true, open: () => openServer() }
+    : { name: 'PostgreSQL', available: required, reason: postgresMissing, open: () => openServer() },
 ];
+
+/** The same server as its users reach it through a pooler in transaction mode: for the suites that show what a port or a list promises. */
+export const pooledDatabase: TestDatabase<'PostgreSQL behind PgBouncer'> = {
+  name: 'PostgreSQL behind PgBouncer',
+  available: canPool,
+  ...(pgbouncerMissing === null ? {} : { reason: pgbouncerMissing }),
+  open: () => openServer(true),
+};

@@ -3,10 +3,10 @@
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, chownSync, constants, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { accessSync, chownSync, constants, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 
@@ -61,7 +61,7 @@ function debianDirectories(): string[] {
   }
 }
 
-function unprivilegedUser(): { uid: number; gid: number } | null {
+export function unprivilegedUser(): { uid: number; gid: number } | null {
   for (const name of ['postgres', 'nobody']) {
     try {
       const id = (flag: string): number =>
@@ -146,6 +146,14 @@ class Cluster implements PostgresServer {
     execFileSync(join(this.#found.directory, 'initdb'), flags, { ...this.#options, stdio: 'pipe' });
   }
 
+  /** A streaming standby of the server at `url`. */
+  copy(url: string): void {
+    const flags = ['-D', join(this.#home, 'data'), '-d', url, '-R', '-X', 'stream', '-c', 'fast', '--no-sync'];
+    // Of the same version, also where PATH leads to the server's programs by links and not to this one.
+    const directory = dirname(realpathSync(join(this.#found.directory, 'postgres')));
+    execFileSync(join(directory, 'pg_basebackup'), flags, { ...this.#options, stdio: 'pipe' });
+  }
+
   async start(): Promise<void> {
     const command = [join(this.#found.directory, 'postgres'), '-D', join(this.#home, 'data'), '-p', String(this.#port)];
     for (const setting of serverSettings) command.push('-c', setting);
@@ -199,9 +207,18 @@ function newCluster(port: number): Cluster {
 
 /** A running cluster of the caller's own, on `port` where one is given. The caller removes it. */
 export async function startPostgres(port?: number): Promise<PostgresServer> {
-  const cluster = newCluster(port ?? (await freePort()));
+  return startCluster(port ?? (await freePort()), (cluster) => cluster.create());
+}
+
+/** A running standby that streams from the server at `url`. The caller removes it. */
+export async function startStandby(url: string): Promise<PostgresServer> {
+  return startCluster(await freePort(), (cluster) => cluster.copy(url));
+}
+
+async function startCluster(port: number, make: (cluster: Cluster) => void): Promise<PostgresServer> {
+  const cluster = newCluster(port);
   try {
-    cluster.create();
+    make(cluster);
     await cluster.start();
     return cluster;
   } catch (error) {

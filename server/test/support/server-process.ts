@@ -73,8 +73,9 @@ interface Child {
   readonly ended: Promise<Finished>;
 }
 
-function launch(words: readonly string[], variables: Environment): Child {
-  const child = spawn(process.execPath, [program, ...words], { env: environment(variables), stdio: ['ignore', 'pipe', 'pipe'] });
+function launch(words: readonly string[], variables: Environment, through: readonly string[] = []): Child {
+  const [command, ...rest] = [...through, process.execPath, program, ...words] as [string, ...string[]];
+  const child = spawn(command, rest, { env: environment(variables), stdio: ['ignore', 'pipe', 'pipe'] });
   const out = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => (out.stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (out.stderr += text));
@@ -93,9 +94,17 @@ export async function tranche(words: readonly string[], variables: Environment):
   return child.ended.finally(() => clearTimeout(late));
 }
 
-/** Starts to serve and returns when it says where. Rejects, with what it said, when it ends instead. */
-export async function startServer(variables: Environment, options: readonly string[] = []): Promise<ServerProcess> {
-  const child = launch(['serve', ...options], { HOST: '127.0.0.1', PORT: '0', RATE_LIMIT_PER_MINUTE: '1000000', ...variables });
+/**
+ * Starts to serve and returns when it says where. Rejects, with what it said, when it ends instead. `through` is a command that becomes
+ * the server, in surroundings of its own.
+ */
+export async function startServer(
+  variables: Environment,
+  options: readonly string[] = [],
+  through: readonly string[] = [],
+): Promise<ServerProcess> {
+  const settings = { HOST: '127.0.0.1', PORT: '0', RATE_LIMIT_PER_MINUTE: '1000000', ...variables };
+  const child = launch(['serve', ...options], settings, through);
   const late = setTimeout(() => child.process.kill('SIGKILL'), START_TIMEOUT_MS);
   const url = await Promise.race([addressOf(child, variables), child.ended]).finally(() => clearTimeout(late));
   if (typeof url !== 'string') throw new Error(`serve ended with ${url.code ?? url.signal}: ${url.stdout}${url.stderr}`);
@@ -104,7 +113,7 @@ export async function startServer(variables: Environment, options: readonly stri
 
 /** Waits for the last line of the greeting: how to go on, or where a key was configured, the address of the reference. */
 async function addressOf({ process: child, out }: Child, variables: Environment): Promise<string> {
-  const end = variables.TRANCHE_API_KEY === undefined ? /(npm run demo|keys create).*\n\n$/ : /Reference.*\n\n$/;
+  const end = variables.TRANCHE_API_KEY === undefined ? /(npm run demo|keys create).*\n\n$/ : /(Reference|Others can reach).*\n\n$/;
   for (;;) {
     const found = /serves at (http:\S+)\n/.exec(out.stdout);
     if (found !== null && end.test(out.stdout)) return found[1] as string;

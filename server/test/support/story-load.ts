@@ -5,6 +5,9 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { Answer, Json, ServerProcess } from './server-process.ts';
 
+/** Whoever answers: a server, or a place where one is found again after a restart. */
+export type Asked = Pick<ServerProcess, 'call' | 'ok'>;
+
 /** Numbers from 0 to 1 that a seed decides. */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
@@ -61,16 +64,16 @@ export class Load {
   }
 
   /** Clients that tell story after story, each at one of the servers, until told to stop. A client whose request goes unanswered begins another. */
-  async run(servers: readonly ServerProcess[], clients: number): Promise<void> {
+  async run(servers: readonly Asked[], clients: number): Promise<void> {
     this.#running = true;
-    const client = async (server: ServerProcess): Promise<void> => {
+    const client = async (server: Asked): Promise<void> => {
       while (this.#running) {
         const story = this.#begin();
         const told = await this.#tell(server, story).catch(() => 'cut');
         if (told === 'cut') await new Promise(setImmediate);
       }
     };
-    await Promise.all(Array.from({ length: clients }, (_, i) => client(servers[i % servers.length] as ServerProcess)));
+    await Promise.all(Array.from({ length: clients }, (_, i) => client(servers[i % servers.length] as Asked)));
   }
 
   stop(): void {
@@ -94,7 +97,7 @@ export class Load {
   }
 
   /** From where the story stands to its end. `refused` when the server said 503; rejects when no answer came. */
-  async #tell(server: ServerProcess, story: Story): Promise<'done' | 'refused'> {
+  async #tell(server: Asked, story: Story): Promise<'done' | 'refused'> {
     for (;;) {
       const step = story.steps.at(-1) as Step;
       if (step.answer === null && !(await this.#ask(server, story, step))) return 'refused';
@@ -109,7 +112,7 @@ export class Load {
     }
   }
 
-  async #ask(server: ServerProcess, story: Story, step: Step): Promise<boolean> {
+  async #ask(server: Asked, story: Story, step: Step): Promise<boolean> {
     const { method, path, body, idempotencyKey } = step;
     const answer = await server.call(method, path, { body, key: story.key, idempotencyKey });
     if (!this.#isSuccess(answer)) return false;
@@ -128,13 +131,13 @@ export class Load {
   }
 
   /** Repeats every step that has an idempotency key, answered or not, and brings every story to its end. */
-  async settle(server: ServerProcess): Promise<void> {
+  async settle(server: Asked): Promise<void> {
     for (let at = 0; at < this.stories.length; at += 16) {
       await Promise.all(this.stories.slice(at, at + 16).map((story) => this.#settleOne(server, story)));
     }
   }
 
-  async #settleOne(server: ServerProcess, story: Story): Promise<void> {
+  async #settleOne(server: Asked, story: Story): Promise<void> {
     for (const { method, path, body, idempotencyKey, answer } of story.steps) {
       if (idempotencyKey === undefined || answer === null) continue;
       const again = await server.call(method, path, { body, key: story.key, idempotencyKey });
@@ -222,8 +225,10 @@ function faultsOf(story: Story, index: Index): string[] {
   return faults;
 }
 
+const READS_AT_ONCE = 16;
+
 /** Everything the API shows of the workspace. */
-export async function readBooks(server: ServerProcess, key?: string): Promise<Books> {
+export async function readBooks(server: Asked, key?: string): Promise<Books> {
   const all = async (path: string): Promise<Json[]> => {
     const found: Json[] = [];
     for (let cursor = ''; ; ) {
@@ -234,7 +239,11 @@ export async function readBooks(server: ServerProcess, key?: string): Promise<Bo
     }
   };
   const [projects, payments, invoices, events] = await Promise.all(['/v1/projects', '/v1/payments', '/v1/invoices', '/v1/events'].map(all));
-  const milestones = await Promise.all((projects ?? []).map((project) => all(`/v1/projects/${project.id}/milestones`)));
+  const milestones: Json[][] = [];
+  const paths = (projects ?? []).map((project) => `/v1/projects/${project.id}/milestones`);
+  // Hundreds at once would be refused, and rightly: on a busy machine the last of them would wait too long.
+  for (let at = 0; at < paths.length; at += READS_AT_ONCE)
+    milestones.push(...(await Promise.all(paths.slice(at, at + READS_AT_ONCE).map(all))));
   return {
     projects: projects ?? [],
     payments: payments ?? [],

@@ -1,4 +1,4 @@
-// A wire that a test can cut at an exact point: stands between a client and a PostgreSQL server and looks for COMMIT.
+// A wire that a test can cut at an exact point, or make slow: stands between a client and a PostgreSQL server and looks for COMMIT.
 // Understands no more of the protocol than that.
 
 import { once } from 'node:events';
@@ -21,6 +21,8 @@ export interface TcpProxy {
   readonly port: number;
   /** What happens to the next COMMIT. Later ones pass. Resolves when it has happened. */
   cutNextCommit(fault: Fault): Promise<void>;
+  /** From now on everything that the server says arrives so much later; 0 makes it quick again. */
+  delayAnswers(ms: number): void;
   /** Cuts every connection; new ones are accepted. */
   cutAll(): void;
   close(): Promise<void>;
@@ -28,6 +30,7 @@ export interface TcpProxy {
 
 export async function openProxy(targetPort: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
+  let delayMs = 0;
   let armed: { fault: Fault; happened: () => void } | null = null;
 
   const track = (socket: Socket): Socket => {
@@ -48,7 +51,9 @@ export async function openProxy(targetPort: number): Promise<TcpProxy> {
     upstream.on('close', () => client.destroy());
     upstream.on('data', (chunk) => {
       if (withholding === null) {
-        client.write(chunk);
+        // Timers of one length end in the order in which they began, so nothing overtakes.
+        if (delayMs === 0) client.write(chunk);
+        else setTimeout(() => client.destroyed || client.write(chunk), delayMs);
         return;
       }
       if (withholding.fault === 'after commit') client.destroy();
@@ -80,6 +85,9 @@ export async function openProxy(targetPort: number): Promise<TcpProxy> {
   return {
     port: (server.address() as AddressInfo).port,
     cutNextCommit: (fault) => new Promise((happened) => (armed = { fault, happened })),
+    delayAnswers: (ms) => {
+      delayMs = ms;
+    },
     cutAll,
     async close() {
       cutAll();

@@ -6,6 +6,7 @@ import type { KeyUses } from '../../accounts/key-uses.ts';
 import type { RateLimit } from '../../accounts/rate-limit.ts';
 import { type ApiKey, refuseKey } from '../../domain/api-key.ts';
 import { errorCatalogue, type Refusal } from '../../domain/errors.ts';
+import type { LoadGate } from '../load-gate.ts';
 import type { ProblemContext } from '../problems.ts';
 
 export interface Authentication {
@@ -14,6 +15,8 @@ export interface Authentication {
   readonly uses: Pick<KeyUses, 'record'>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  /** Who is let in when more is asked than can be done; left out, everybody is. */
+  readonly gate?: LoadGate | undefined;
 }
 
 /** A request that may go on, or the reason why not; with the state of the key's minute wherever the key is known. */
@@ -45,13 +48,20 @@ const REFUSED_KEYS = {
   api_key_expired: stranger({ code: 'api_key_expired', detail: errorCatalogue.api_key_expired.meaning }),
 };
 
+/** Nothing was done for it, so it may be sent again whatever it was. */
+const SHED: Refusal = { code: 'overloaded', detail: 'More is asked of this server than it can do; nothing was changed.' };
+const SHED_STRANGER = stranger(SHED);
+
+const ignore = (): void => {};
+
 /** Makes the function that admits a request by its Authorization header. */
 export function createAdmission({
   keys,
   limits,
   uses,
   now,
-}: Authentication): (authorization: string | undefined) => Admission | Promise<Admission> {
+  gate,
+}: Authentication): (authorization: string | undefined, isWrite: boolean) => Admission | Promise<Admission> {
   function counted(key: ApiKey, remaining: number): Admission {
     const resetSeconds = limits.secondsToReset();
     const rateLimit = `"default";r=${Math.max(0, remaining)};t=${resetSeconds}`;
@@ -60,21 +70,31 @@ export function createAdmission({
     return { key, refusal: { code: 'rate_limited', detail }, context: { retryAfterSeconds: resetSeconds }, rateLimit };
   }
 
-  function admitKey(key: ApiKey | null): Admission | Promise<Admission> {
+  function admitKey(key: ApiKey | null, isWrite: boolean): Admission | Promise<Admission> {
     if (key === null) return UNKNOWN_KEY;
     const at = now();
     const refused = refuseKey(key, new Date(at));
     if (refused !== null) return REFUSED_KEYS[refused];
     uses.record(key.workspaceId, key.id, at);
     const remaining = limits.take(key.workspaceId, key.id);
+    if (gate?.refuses(key.workspaceId, isWrite) === true) {
+      if (typeof remaining === 'number') return remaining < 0 ? counted(key, remaining) : { ...counted(key, remaining), refusal: SHED };
+      remaining.catch(ignore); // Whoever asks next is told.
+      return SHED_STRANGER;
+    }
     return typeof remaining === 'number' ? counted(key, remaining) : remaining.then((left) => counted(key, left));
   }
 
-  return (authorization) => {
+  return (authorization, isWrite) => {
     const secret = bearerSecret(authorization);
     if (secret === null) return NO_KEY;
     const found = keys.find(secret);
-    return found instanceof Promise ? found.then(admitKey) : admitKey(found);
+    if (!(found instanceof Promise)) return admitKey(found, isWrite);
+    if (gate?.refusesStranger() === true) {
+      found.catch(ignore); // Under way all the same, so that the next request of this key finds it.
+      return SHED_STRANGER;
+    }
+    return found.then((key) => admitKey(key, isWrite));
   };
 }
 

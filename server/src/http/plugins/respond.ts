@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import type { Refusal } from '../../domain/errors.ts';
 import { CommitUnknown, DatabaseUnavailable, TransactionAborted } from '../../store/database.ts';
 import { PROBLEM_CONTENT_TYPE, type ProblemContext, problemHeaders, problemStatus, toProblem } from '../problems.ts';
+import { createOverloadLog } from './overload-log.ts';
 
 export const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
 
@@ -76,6 +77,7 @@ const mustClose = ({ request, bodyRead }: Exchange): boolean =>
 
 export function createResponder({ log, rateLimitPolicy, isDraining }: ResponderOptions): Responder {
   const traces = log.isLevelEnabled('debug');
+  const logOverload = createOverloadLog(log, () => performance.now());
 
   function commonHeaders({ requestId, rateLimit }: Exchange): Record<string, string | number> {
     const headers: Record<string, string | number> = {
@@ -118,7 +120,8 @@ export function createResponder({ log, rateLimitPolicy, isDraining }: ResponderO
     const text = JSON.stringify(toProblem(refusal, exchange.requestId));
     const headers = problemHeaders(refusal.code, refusal.scope === undefined ? context : { ...context, scope: refusal.scope });
     write(exchange, problemStatus[refusal.code], PROBLEM_CONTENT_TYPE, text, headers);
-    if (problemStatus[refusal.code] >= 500) log.error({ request_id: exchange.requestId, code: refusal.code }, refusal.detail);
+    if (refusal.code === 'overloaded') logOverload(exchange.requestId, refusal.detail);
+    else if (problemStatus[refusal.code] >= 500) log.error({ request_id: exchange.requestId, code: refusal.code }, refusal.detail);
   }
 
   return {
@@ -127,8 +130,10 @@ export function createResponder({ log, rateLimitPolicy, isDraining }: ResponderO
     stream(exchange, type, begin) {
       const { request, response } = exchange;
       if (response.headersSent || response.destroyed) return;
-      // Some proxies gather an answer before they pass it on; this header tells the most common one not to.
-      response.writeHead(200, { ...commonHeaders(exchange), 'Content-Type': type, 'X-Accel-Buffering': 'no' });
+      // Some proxies gather an answer before they pass it on; `X-Accel-Buffering` tells the most common one not to. A stream has its
+      // connection to itself and ends with it: who comes back is led to a process that goes on.
+      const own = { 'Content-Type': type, 'X-Accel-Buffering': 'no', Connection: 'close' };
+      response.writeHead(200, { ...commonHeaders(exchange), ...own });
       exchange.meter?.answered(200, performance.now() - exchange.startedAtMs);
       if (request.method === 'HEAD') response.end();
       else begin(response);

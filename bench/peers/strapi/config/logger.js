@@ -1,0 +1,4 @@
+// Only errors are told.
+// Writes nothing by itself.
+
+module.exports = { level: 'error' };
