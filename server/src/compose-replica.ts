@@ -6,7 +6,7 @@ import { type Config, replicaOptions } from './config.ts';
 import { createEventualReads, type EventualReads } from './http/eventual-reads.ts';
 import { isList, type Route } from './http/route.ts';
 import type { Metrics } from './operations/metrics.ts';
-import type { Database, Queryable } from './store/database.ts';
+import type { Database } from './store/database.ts';
 import { openReplica } from './store/replica.ts';
 
 export type ReplicaConfig = Pick<
@@ -25,7 +25,7 @@ export interface ReplicaParts {
   readonly config: ReplicaConfig;
   readonly primary: Database;
   /** The routes over reads of another database. */
-  readonly routesOver: (database: Queryable) => readonly Route[];
+  readonly routesOver: (database: Pick<Database, 'query' | 'shared'>) => readonly Route[];
   readonly metrics: Metrics;
   readonly log: Logger;
 }

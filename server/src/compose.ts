@@ -32,7 +32,7 @@ import { createOperations, type Operations } from './operations/operations.ts';
 import { webhookPayloads } from './schemas/webhook-payloads.ts';
 import { findKeysByHash, touchKeys } from './store/api-keys.ts';
 import { type Cipher, checkEncryptionKey, createCipher, loadEncryptionKey } from './store/cipher.ts';
-import type { Database, Queryable } from './store/database.ts';
+import type { Database } from './store/database.ts';
 import { listEvents } from './store/events.ts';
 import { findLastSeqs } from './store/heads.ts';
 import { findIdempotencyRecords } from './store/idempotency.ts';
@@ -221,7 +221,7 @@ export function composeService(store: Store, config: ServiceConfig, version: str
     sealHeader: seals.sealHeader,
     refuseReceiver: (url) => refuseReceiver(url, webhookNetwork(config)),
   };
-  const routesOver = (reads: Queryable): Route[] => allRoutes(createReads(reads, clock, streams.open), writes);
+  const routesOver = (reads: Pick<Database, 'query' | 'shared'>): Route[] => allRoutes(createReads(reads, clock, streams.open), writes);
   const routes = routesOver(database);
   const replica = composeReplica({ config, primary: database, routesOver, metrics: delivery.metrics, log });
   const app = buildServer({

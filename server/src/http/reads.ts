@@ -13,7 +13,7 @@ import type { WebhookRepair } from '../domain/webhook-repair.ts';
 import type { PageQuery } from '../schemas/lists.ts';
 import { type ApiKeyWithUse, apiKeySource, listApiKeys } from '../store/api-keys.ts';
 import { type ByIdReader, createByIdReader } from '../store/by-id.ts';
-import type { Queryable } from '../store/database.ts';
+import type { Database, Queryable } from '../store/database.ts';
 import { deliverySource, listAttempts } from '../store/deliveries.ts';
 import { type DeliveryFilters, type DeliveryPage, listDeliveries } from '../store/delivery-lists.ts';
 import { eventSource, listEvents } from '../store/events.ts';
@@ -64,7 +64,9 @@ export interface Reads {
 }
 
 /** The composition root calls this once. The clock decides whether a key has expired. */
-export function createReads(database: Queryable, clock: () => Date, openEventStream: EventStreams['open']): Reads {
+export function createReads(database: Pick<Database, 'query' | 'shared'>, clock: () => Date, openEventStream: EventStreams['open']): Reads {
+  // Pages along an index, which are quick. What may look at many rows to find few does not share: others would wait for it.
+  const { shared } = database;
   const getEndpoint = createByIdReader(database, webhookEndpointSource);
   const getWebhookEndpoint: ByIdReader<WebhookEndpoint> = async (workspaceId, id) => {
     const endpoint = await getEndpoint(workspaceId, id);
@@ -78,28 +80,29 @@ export function createReads(database: Queryable, clock: () => Date, openEventStr
       list: (database: Queryable, ...rest: Parameters<ListOf<Entity, Filters>>) => Promise<Page<Entity>>,
     ) =>
     async (workspaceId: Uuid, filters: Filters & { readonly projectId: Uuid }, page: PageRequest): Promise<Page<Entity> | null> => {
-      const found = await list(database, workspaceId, filters, page);
+      const found = await list(shared, workspaceId, filters, page);
       return found.records.length > 0 || (await hasProject(database, workspaceId, filters.projectId)) ? found : null;
     };
 
   return {
     now: clock,
     getProject: createByIdReader(database, projectSource),
-    listProjects: (...request) => listProjects(database, ...request),
+    listProjects: (workspaceId, filters, page) =>
+      listProjects(filters.metadata === undefined ? shared : database, workspaceId, filters, page),
     getMilestone: createByIdReader(database, milestoneSource),
     listMilestones: withinProject(listMilestones),
     getPayment: createByIdReader(database, paymentSource),
-    listPayments: (...request) => listPayments(database, ...request),
+    listPayments: (...request) => listPayments(shared, ...request),
     listProjectPayments: withinProject(listPayments),
     getInvoice: createByIdReader(database, invoiceSource),
-    listInvoices: (...request) => listInvoices(database, ...request),
+    listInvoices: (...request) => listInvoices(shared, ...request),
     getEvent: createByIdReader(database, eventSource),
-    listEvents: (...request) => listEvents(database, ...request),
+    listEvents: (...request) => listEvents(shared, ...request),
     openEventStream,
     getApiKey: createByIdReader(database, apiKeySource),
-    listApiKeys: (workspaceId, page) => listApiKeys(database, workspaceId, {}, page),
+    listApiKeys: (workspaceId, page) => listApiKeys(shared, workspaceId, {}, page),
     getWebhookEndpoint,
-    listWebhookEndpoints: (workspaceId, page) => listWebhookEndpoints(database, workspaceId, {}, page),
+    listWebhookEndpoints: (workspaceId, page) => listWebhookEndpoints(shared, workspaceId, {}, page),
     getDelivery,
     async listDeliveries(workspaceId, filters, page) {
       if (filters.endpointId !== undefined && (await getWebhookEndpoint(workspaceId, filters.endpointId)) === null) return null;

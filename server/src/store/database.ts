@@ -13,6 +13,12 @@ export interface Database extends Queryable {
   readonly kind: 'postgres' | 'pglite';
 
   /**
+   * For single statements that are quick whatever the size of the tables: those that come up together may travel on one connection, one
+   * behind the other. Never inside a transaction.
+   */
+  readonly shared: Queryable;
+
+  /**
    * Runs `work` in one READ COMMITTED transaction and commits it. When `work` throws, everything is rolled back and the error passed on.
    * When the connection dies at COMMIT, the adapter finds out by the transaction's id whether it committed: then it returns as if nothing
    * had happened, or throws `TransactionAborted` (safe to run again) or `CommitUnknown` (neither could be learned).

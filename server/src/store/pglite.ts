@@ -127,6 +127,8 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
 
 class PgliteDatabase implements Database {
   readonly kind = 'pglite';
+  /** There is but one connection. */
+  readonly shared: Queryable = this;
   readonly #pglite: PGlite;
   readonly #client: pg.Client;
   readonly #log: Log;

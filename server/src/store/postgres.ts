@@ -18,7 +18,8 @@ import { applyMigrations } from './migrations.ts';
 import { discardPlans, PlanAge, plannerSettings } from './planner.ts';
 import { BACKEND, isPooled, PoolerInTheWay, speaksForAnother } from './pooler.ts';
 import { PostgresListener } from './postgres-listener.ts';
-import { describe, runScript, runStatement, spoilsConnection, toPortError } from './statements.ts';
+import { SharedRides } from './shared-rides.ts';
+import { describe, runScript, runStatement, sendTogether, spoilsConnection, toPortError } from './statements.ts';
 import { isReusable, runAlone, runTransaction, type Session } from './transaction.ts';
 import { valueTypes } from './values.ts';
 
@@ -83,6 +84,7 @@ interface Lease {
 
 class PostgresDatabase implements PostgresPort {
   readonly kind = 'postgres';
+  readonly shared: Queryable;
   readonly #options: PostgresOptions;
   readonly #pool: pg.Pool;
   readonly #listener: PostgresListener;
@@ -111,23 +113,34 @@ class PostgresDatabase implements PostgresPort {
       query_timeout: ANSWER_TIMEOUT_MS,
       onConnect: (client) => this.#prepare(client),
     });
+    this.shared = new SharedRides<Lease>({
+      lease: () => this.#lease(),
+      run: (lease, text, parameters) => this.#run(lease, text, parameters),
+      release: (lease, spoilt) => this.#release(lease, spoilt),
+      spoils: spoilsConnection,
+    });
     // The pool has dropped that connection already; without a listener the event would end the process.
     this.#pool.on('error', (error) => options.log.warn({ reason: describe(error) }, 'Lost an idle connection to the database'));
   }
 
   async query<Row>(text: string, parameters?: readonly unknown[]): Promise<Row[]> {
     const lease = await this.#lease();
-    const { session, client } = lease;
     let spoilt = false;
     try {
-      if (!session.named) return await runAlone<Row>(session, beginPooled, text, parameters);
-      return await runStatement<Row>(client, true, text, parameters);
+      return await this.#run<Row>(lease, text, parameters);
     } catch (error) {
       spoilt = spoilsConnection(error);
       throw error;
     } finally {
       this.#release(lease, spoilt);
     }
+  }
+
+  /** One statement by itself. */
+  #run<Row>({ session }: Lease, text: string, parameters: readonly unknown[] | undefined): Promise<Row[]> {
+    if (!session.named) return runAlone<Row>(session, beginPooled, text, parameters);
+    sendTogether(session.client);
+    return runStatement<Row>(session.client, true, text, parameters);
   }
 
   async transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T> {

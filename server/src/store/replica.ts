@@ -25,7 +25,7 @@ export interface ReplicaOptions {
 }
 
 export interface Replica {
-  readonly database: Queryable;
+  readonly database: Pick<Database, 'query' | 'shared'>;
   /** Whether it was well and fresh enough when last looked at. */
   isUsable(): boolean;
   /** The work, while it does not take too long. A failure to reach the standby makes it unusable until it has been seen well again. */
