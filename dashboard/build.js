@@ -1,0 +1,48 @@
+// Builds dashboard/dist, unless it is there already and was built from the same files. Part of every installation (`prepare`).
+// Plain JavaScript for whatever Node called npm; where the development dependencies are left out it builds nothing, and says so.
+
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const vite = `${root}node_modules/vite/bin/vite.js`;
+const ownNode = `${root}node_modules/node/bin/node`;
+const stamp = `${root}dashboard/dist/.built-from`;
+
+/** Far beyond what a build takes, even on a busy machine. */
+const BUILD_TIMEOUT_MS = 5 * 60_000;
+
+/** Everything that a build depends on. */
+const inputs = ['dashboard/src', 'dashboard/public', 'dashboard/index.html', 'dashboard/vite.config.ts', 'sdks/typescript/src'];
+
+function filesOf(path) {
+  if (!existsSync(`${root}${path}`)) return [];
+  if (/\.\w+$/.test(path)) return [path];
+  const entries = readdirSync(`${root}${path}`, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+  return entries.flatMap((entry) => (entry.isDirectory() ? filesOf(`${path}/${entry.name}`) : [`${path}/${entry.name}`]));
+}
+
+function fingerprint() {
+  const hash = createHash('sha256');
+  for (const path of [...inputs.flatMap(filesOf), 'package-lock.json']) {
+    if (existsSync(`${root}${path}`)) hash.update(`${path}\0`).update(readFileSync(`${root}${path}`));
+  }
+  return hash.digest('hex');
+}
+
+const wanted = fingerprint();
+const isBuilt = existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted;
+
+if (isBuilt && !process.argv.includes('--always')) {
+  process.exitCode = 0;
+} else if (!existsSync(vite)) {
+  console.log('The dashboard was not built: the development dependencies are left out. "npm ci && npm run build:dashboard" builds it.');
+} else {
+  const node = existsSync(ownNode) ? ownNode : process.execPath;
+  const options = { cwd: root, stdio: 'inherit', timeout: BUILD_TIMEOUT_MS };
+  const { status } = spawnSync(node, [vite, 'build', 'dashboard', '--logLevel', 'warn'], options);
+  if (status === 0) writeFileSync(stamp, wanted);
+  process.exitCode = status ?? 1;
+}

@@ -1,0 +1,50 @@
+// The client of this tab: authenticated by the session cookie, for the workspace that was chosen.
+// Keeps no answers (queries.ts does) and decides nothing about pages.
+
+import { Tranche } from './sdk.ts';
+import { chosenWorkspace } from './workspace-choice.ts';
+
+/** A key that a developer pasted while there is no session; it stands in for the cookie in this tab only. */
+const DEVELOPER_KEY = 'tranche.developer-key';
+
+export function developerKey(): string | null {
+  return sessionStorage.getItem(DEVELOPER_KEY);
+}
+
+export function setDeveloperKey(key: string | null): void {
+  if (key === null) sessionStorage.removeItem(DEVELOPER_KEY);
+  else sessionStorage.setItem(DEVELOPER_KEY, key);
+}
+
+const signedOutListeners = new Set<() => void>();
+
+/** Calls `listener` when the server no longer knows the session. Returns what ends that. */
+export function onSignedOut(listener: () => void): () => void {
+  signedOutListeners.add(listener);
+  return () => void signedOutListeners.delete(listener);
+}
+
+/** `fetch` with what says who asks and for which workspace. For what the client has no method for: downloads, and the like. */
+export async function send(url: string, init: RequestInit = {}): Promise<Response> {
+  const headers = new Headers(init.headers);
+  const workspace = chosenWorkspace();
+  const key = developerKey();
+  if (key !== null) headers.set('authorization', `Bearer ${key}`);
+  else if (workspace !== null) headers.set('tranche-workspace', workspace);
+  const response = await fetch(url, { ...init, headers, credentials: 'same-origin' });
+  if (response.status === 401) for (const listener of signedOutListeners) listener();
+  return response;
+}
+
+// Only secure pages have it, and a dashboard on a local network is often opened over plain http. The client makes idempotency keys by it.
+if (crypto.randomUUID === undefined) {
+  crypto.randomUUID = () => {
+    const bytes = crypto.getRandomValues(new Uint8Array(16));
+    bytes[6] = ((bytes[6] as number) & 0x0f) | 0x40;
+    bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
+    const text = [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+    return `${text.slice(0, 8)}-${text.slice(8, 12)}-${text.slice(12, 16)}-${text.slice(16, 20)}-${text.slice(20)}`;
+  };
+}
+
+export const client = new Tranche({ apiKey: null, baseUrl: location.origin, fetch: send, maxRetries: 1 });

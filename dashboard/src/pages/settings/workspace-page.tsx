@@ -1,0 +1,9 @@
+// The profile of the workspace.
+// Shows only its head so far.
+
+import type { ReactNode } from 'react';
+import { PageHeader } from '../../ui/page-header.tsx';
+
+export function WorkspacePage(): ReactNode {
+  return <PageHeader title="Workspace" />;
+}
