@@ -3,6 +3,7 @@
 
 import { randomFillSync } from 'node:crypto';
 import { accessSync, constants, mkdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
 import { createKeyCache } from './accounts/key-cache.ts';
@@ -211,6 +212,7 @@ export function composeService(store: Store, config: ServiceConfig, version: str
     degradedReason: operating.degradedReason,
     answerMetrics: operating.answerMetrics,
     meterOf: operating.meterOf,
+    dashboardDirectory: fileURLToPath(new URL('../../dashboard/dist/', import.meta.url)),
   });
 
   registerWellKnown(app, { findEndpoints: (ids) => findWebhookEndpoints(database, ids), clock });

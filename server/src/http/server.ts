@@ -3,9 +3,10 @@
 
 import { randomFillSync } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import Fastify, { type FastifyHttpOptions, type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyHttpOptions, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Refusal } from '../domain/errors.ts';
+import { type Dashboard, registerDashboard } from './dashboard.ts';
 import { registerDocs } from './docs.ts';
 import { mountRoutes, NO_HOST } from './mount.ts';
 import { type Authentication, rateLimitPolicy } from './plugins/authenticate.ts';
@@ -18,6 +19,8 @@ export interface ServerOptions extends Authentication {
   readonly routes: readonly Route[];
   /** The OpenAPI document, served as it is. */
   readonly document: object;
+  /** Where the build of the dashboard leaves its files. Left out: there is none, and `/` leads to the reference. */
+  readonly dashboardDirectory?: string;
   /** Why the service cannot take writes right now; null when it can. */
   readonly unreadyReason: () => Promise<string | null>;
   /** What is not as it should be although requests are served; null when nothing is. */
@@ -71,11 +74,23 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   });
   app.addHook('onRoute', (route) => paths.add(route.method, route.url));
   const unmatched = options.meterOf?.('unmatched');
-  app.setNotFoundHandler((request, reply) => answerUnmatched(paths, respond, exchangeOf(request, reply, unmatched)));
+  const refuseUnmatched = (request: FastifyRequest, reply: FastifyReply): void =>
+    answerUnmatched(paths, respond, exchangeOf(request, reply, unmatched));
+  const refuseFile = (request: FastifyRequest, reply: FastifyReply): void =>
+    respond.refuse(exchangeOf(request, reply), {
+      code: 'not_found',
+      detail: 'There is no such file; the page that asked for it may be of an older build.',
+    });
+  let dashboard: Dashboard | null = null;
+  app.setNotFoundHandler((request, reply) =>
+    dashboard?.takes(request) === true ? dashboard.sendPage(request, reply) : refuseUnmatched(request, reply),
+  );
   app.setErrorHandler((error, request, reply) => respond.fail(exchangeOf(request, reply), error));
   listenForOddities(app, respond, requestId);
   mountHealth(app, options, respond);
   registerDocs(app, options.document);
+  if (options.dashboardDirectory !== undefined) dashboard = registerDashboard(app, options.dashboardDirectory, refuseFile);
+  else app.get('/', (_request, reply) => reply.redirect('/docs'));
   mountRoutes(app, options.routes, { ...options, respond });
   return app;
 }
