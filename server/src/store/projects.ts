@@ -26,21 +26,29 @@ export const projectSource = tableSource(projectTable);
 export interface ProjectFilters {
   readonly status?: ProjectStatus | undefined;
   readonly clientId?: string | undefined;
+  /** Words, each of which a word of the name or the client's id begins with. */
+  readonly search?: string | undefined;
   /** Every key with exactly this value. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
 const holds: Condition<Readonly<Record<string, string>>> = (metadata, bind) => `t.metadata @> ${bind(JSON.stringify(metadata))}::jsonb`;
 
+// Both functions and the index over the first are in the migration 0006: what is looked for is cut into words as what is there was.
+const matches: Condition<string> = (search, bind) =>
+  `project_words(t.workspace_id, t.name, t.client_id) @@ project_search($1, ${bind(search)}::text)`;
+
 /**
  * The projects of a workspace: the primary key (workspace_id, id); by client projects_by_client (workspace_id, client_id, id); the archived
- * ones projects_archived (workspace_id, id). By metadata the planner weighs projects_by_metadata, whose matches it sorts, against walking.
+ * ones projects_archived (workspace_id, id). By words projects_by_words, by metadata the planner weighs projects_by_metadata; the matches of
+ * both are sorted.
  */
 export const listProjects = defineList<Project, ProjectFilters>({
   source: projectSource,
   conditions: {
     status: oneOf({ active: "t.status = 'active'", archived: "t.status = 'archived'" }),
     clientId: equals('t.client_id'),
+    search: matches,
     metadata: holds,
   },
 });
