@@ -3,13 +3,14 @@
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const vite = `${root}node_modules/vite/bin/vite.js`;
 const ownNode = `${root}node_modules/node/bin/node`;
-const stamp = `${root}dashboard/dist/.built-from`;
+const dist = `${root}dashboard/dist`;
+const stamp = `${dist}/.built-from`;
 
 /** Far beyond what a build takes, even on a busy machine. */
 const BUILD_TIMEOUT_MS = 5 * 60_000;
@@ -41,8 +42,23 @@ if (isBuilt && !process.argv.includes('--always')) {
   console.log('The dashboard was not built: the development dependencies are left out. "npm ci && npm run build:dashboard" builds it.');
 } else {
   const node = existsSync(ownNode) ? ownNode : process.execPath;
-  const options = { cwd: root, stdio: 'inherit', timeout: BUILD_TIMEOUT_MS };
-  const { status } = spawnSync(node, [vite, 'build', 'dashboard', '--logLevel', 'warn'], options);
-  if (status === 0) writeFileSync(stamp, wanted);
+  // Under another name until it is whole: a server may be sending the old one, and another build may be under way.
+  const unfinished = `${dist}.${process.pid}`;
+  const words = [vite, 'build', 'dashboard', '--logLevel', 'warn', '--outDir', unfinished, '--emptyOutDir'];
+  // Whatever is set outside, as by a run of tests: users get React as it is for users.
+  const env = { ...process.env, NODE_ENV: 'production' };
+  const { status } = spawnSync(node, words, { cwd: root, env, stdio: 'inherit', timeout: BUILD_TIMEOUT_MS });
+  if (status === 0) {
+    writeFileSync(`${unfinished}/.built-from`, wanted);
+    takeOver(unfinished);
+  }
+  rmSync(unfinished, { recursive: true, force: true });
   process.exitCode = status ?? 1;
+}
+
+function takeOver(unfinished) {
+  const old = `${dist}.old.${process.pid}`;
+  if (existsSync(dist)) renameSync(dist, old);
+  renameSync(unfinished, dist);
+  rmSync(old, { recursive: true, force: true });
 }

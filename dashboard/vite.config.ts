@@ -2,7 +2,7 @@
 // Decides nothing about the pages; what the server sends along with them is said in server/src/http/dashboard.ts.
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync, constants as zlib } from 'node:zlib';
 import react from '@vitejs/plugin-react';
@@ -41,11 +41,14 @@ export default defineConfig({
 
 /** Packs every script and style sheet as small as it gets, once, so that the server has only to send it. */
 function packed(): Plugin {
+  let directory = '';
   return {
     name: 'packed',
     apply: 'build',
+    configResolved({ root: base, build }) {
+      directory = resolve(base, build.outDir, 'assets');
+    },
     closeBundle() {
-      const directory = join(root, 'dist/assets');
       for (const name of readdirSync(directory)) {
         if (!/\.(js|css|svg)$/.test(name)) continue;
         const content = readFileSync(join(directory, name));
