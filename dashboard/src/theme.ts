@@ -3,7 +3,7 @@
 
 import { createTheme, type MantineColorsTuple } from '@mantine/core';
 
-/** A deep green-blue. Shade 7 on white and shade 4 on the dark ground are both readable as text. */
+/** A deep green-blue. White is readable on shades 6 and 7; shade 7 on white and shade 4 on the dark ground are readable as text. */
 const accent: MantineColorsTuple = [
   '#eefaf8',
   '#d7f1ed',
@@ -46,7 +46,7 @@ const dark: MantineColorsTuple = [
 export const theme = createTheme({
   colors: { accent, gray, dark },
   primaryColor: 'accent',
-  primaryShade: { light: 7, dark: 5 },
+  primaryShade: { light: 7, dark: 6 },
   autoContrast: true,
   luminanceThreshold: 0.32,
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", "DejaVu Sans", sans-serif',

@@ -32,9 +32,7 @@ export function WorkspaceSwitcher(): ReactNode {
           className={classes.button}
           aria-label={`Workspace: ${workspace.name}`}
         >
-          <span className={classes.mark} aria-hidden="true">
-            {workspace.name.charAt(0).toUpperCase()}
-          </span>
+          <span className={classes.mark} data-initial={workspace.name.charAt(0).toUpperCase()} aria-hidden="true" />
           <span className={classes.name}>{workspace.name}</span>
         </Button>
       </Menu.Target>
