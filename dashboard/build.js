@@ -9,6 +9,8 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const vite = `${root}node_modules/vite/bin/vite.js`;
 const ownNode = `${root}node_modules/node/bin/node`;
+// Another package may bring Vite along; without the rest there is nothing to build with.
+const needed = ['vite', '@vitejs/plugin-react', 'react', 'react-dom', '@mantine/core', '@tanstack/react-query', '@tanstack/react-router'];
 const dist = `${root}dashboard/dist`;
 const stamp = `${dist}/.built-from`;
 
@@ -38,7 +40,7 @@ const isBuilt = existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted;
 
 if (isBuilt && !process.argv.includes('--always')) {
   process.exitCode = 0;
-} else if (!existsSync(vite)) {
+} else if (needed.some((name) => !existsSync(`${root}node_modules/${name}/package.json`))) {
   console.log('The dashboard was not built: the development dependencies are left out. "npm ci && npm run build:dashboard" builds it.');
 } else {
   const node = existsSync(ownNode) ? ownNode : process.execPath;

@@ -11,11 +11,12 @@ process.env.TRANCHE_DEV_API = `http://127.0.0.1:${port}`;
 
 const vite = await createServer({ configFile: `${root}dashboard/vite.config.ts`, clearScreen: false });
 await vite.listen();
+const page = vite.resolvedUrls?.local[0] ?? 'http://127.0.0.1:5173/';
 const words = ['--watch', '--watch-preserve-output', 'server/bin/tranche.js', 'serve', ...process.argv.slice(2)];
-const server = spawn(process.execPath, words, { cwd: root, stdio: 'inherit' });
-console.log(
-  `\n  The dashboard, changing as you write: ${vite.resolvedUrls?.local[0] ?? 'http://127.0.0.1:5173/'}\n  The API is at ${process.env.TRANCHE_DEV_API}\n`,
-);
+// So that links, as to sign up, lead to the pages that change in place, and writes from there count as our own.
+const env = { PUBLIC_URL: page.replace(/\/$/, ''), ...process.env };
+const server = spawn(process.execPath, words, { cwd: root, env, stdio: 'inherit' });
+console.log(`\n  The dashboard, changing as you write: ${page}\n  The API is at ${process.env.TRANCHE_DEV_API}\n`);
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => server.kill(signal));
 server.on('exit', (code) => {
