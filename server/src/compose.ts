@@ -11,9 +11,10 @@ import { createKeyUses } from './accounts/key-uses.ts';
 import { createRateLimit } from './accounts/rate-limit.ts';
 import { type Committed, createLanes, type Lane } from './commands/lane.ts';
 import { composeDelivery, type Delivery, type DeliveryConfig } from './compose-delivery.ts';
+import { composePeople, type PeopleConfig } from './compose-people.ts';
 import { type Config, ConfigurationError, databaseOptions, webhookNetwork } from './config.ts';
 import { makeKeySecret } from './domain/api-key.ts';
-import { createIdGenerator } from './domain/ids.ts';
+import { createIdGenerator, type Uuid } from './domain/ids.ts';
 import codeSamples from './http/code-samples.json' with { type: 'json' };
 import { createEventStreams } from './http/event-streams.ts';
 import { buildOpenApi } from './http/openapi.ts';
@@ -35,7 +36,8 @@ import { findIdempotencyRecords } from './store/idempotency.ts';
 import { readMigrations } from './store/migrations.ts';
 import { openDatabase } from './store/open.ts';
 import { takeLease } from './store/rate-leases.ts';
-import { loadKeyValidity } from './store/records.ts';
+import { type KeyValidity, loadKeyValidity, type RecordKey } from './store/records.ts';
+import { loadSessionValidity } from './store/sessions.ts';
 import { findWebhookEndpoints } from './store/webhook-endpoints.ts';
 import { refuseReceiver } from './webhooks/receiver-url.ts';
 import { REPAIRS_CHANNEL } from './webhooks/repair-runner.ts';
@@ -152,7 +154,7 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-export type ServiceConfig = Pick<Config, 'RATE_LIMIT_PER_MINUTE'> & DeliveryConfig;
+export type ServiceConfig = Pick<Config, 'RATE_LIMIT_PER_MINUTE'> & DeliveryConfig & PeopleConfig;
 
 export function composeService(store: Store, config: ServiceConfig, version: string, log: Logger): Service {
   const { database, cipher, lane } = store;
@@ -170,40 +172,44 @@ export function composeService(store: Store, config: ServiceConfig, version: str
     for (const key of committed.keys) keys.invalidate(key.workspaceId, key.id);
   });
 
+  const { people, ...peopleParts } = composePeople({ store, config, limits, log, clock, newId, random });
   const delivery = composeDelivery({ store, config, version, log, clock, newId });
   const { operating } = delivery;
 
   const streams = createEventStreams({
     listEvents: (...place) => listEvents(database, ...place),
     findLastSeqs: (workspaceIds) => findLastSeqs(database, workspaceIds),
-    findKeys: (named) => loadKeyValidity(database, named),
+    findKeys: (named) => findCallers(database, named),
     now: Date.now,
     log,
   });
   const seals = createSeals(cipher);
   const notify = (channel: string, payload: string): void =>
     void database.notify(channel, payload).catch((error) => log.warn({ err: error }, 'a notification could not be sent'));
-  const routes = allRoutes(createReads(database, clock, streams.open), {
+  const writes = {
+    originOf: peopleParts.originOf,
     lane,
     repairs: createRepairs(database, clock, newId, {
       announceDue: () => notify(DUE_CHANNEL, ''),
       announceRepair: () => notify(REPAIRS_CHANNEL, ''),
     }),
     tests: delivery.tests,
-    hasAnswer: async (workspaceId, key) => (await findIdempotencyRecords(database, [{ workspaceId, key }])).length > 0,
+    hasAnswer: async (workspaceId: Uuid, key: string) => (await findIdempotencyRecords(database, [{ workspaceId, key }])).length > 0,
     clock,
     newId,
     makeKeySecret: () => makeKeySecret(random),
     makeSigningSecret: () => makeSigningSecret(random),
     sealSigningSecret: seals.sealSecret,
-    makeSigningKey: (endpointId) => seals.sealKey(makeSigningKey(random), endpointId),
+    makeSigningKey: (endpointId: Uuid) => seals.sealKey(makeSigningKey(random), endpointId),
     sealHeader: seals.sealHeader,
-    refuseReceiver: (url) => refuseReceiver(url, webhookNetwork(config)),
-  });
+    refuseReceiver: (url: string) => refuseReceiver(url, webhookNetwork(config)),
+  };
+  const routes = allRoutes(createReads(database, clock, streams.open), writes, people);
   const app = buildServer({
     routes,
     document: buildOpenApi(routes, { version, webhooks: webhookPayloads, codeSamples }),
     keys,
+    admitSession: peopleParts.admitSession,
     limits,
     uses,
     now: Date.now,
@@ -231,6 +237,7 @@ export function composeService(store: Store, config: ServiceConfig, version: str
         }),
         await database.listen(EVENTS_CHANNEL, streams.hear),
         uses.start(),
+        peopleParts.start(),
       );
       await delivery.start();
     },
@@ -241,10 +248,25 @@ export function composeService(store: Store, config: ServiceConfig, version: str
       await delivery.stop();
       await lane.close();
       for (const end of endings) await end();
+      await peopleParts.close();
       await delivery.close();
       await store.close();
     },
   };
+}
+
+/** Keys, and sessions in the place of keys: the second question is asked only where the first left something open. */
+async function findCallers(database: Database, named: readonly RecordKey[]): Promise<KeyValidity[]> {
+  const keys = await loadKeyValidity(database, named);
+  if (keys.length === named.length) return keys;
+  const known = new Set(keys.map((key) => key.id));
+  return [
+    ...keys,
+    ...(await loadSessionValidity(
+      database,
+      named.filter((one) => !known.has(one.id)),
+    )),
+  ];
 }
 
 /** Attempts under way are waited for until they must have ended, since nobody waits for a worker's place. */

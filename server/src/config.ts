@@ -93,6 +93,27 @@ export const settings = {
     z.string().regex(/^[\x21-\x7e]{20,200}$/, 'must be 20 to 200 visible ASCII characters'),
     'Bearer token that `/metrics` asks for. Without `METRICS_PORT`, `serve` answers `/metrics` on its main port with it.',
   ),
+  PUBLIC_URL: optional(
+    z
+      .string()
+      .regex(/^https?:\/\/[^\s/?#@]+$/, 'must be the address that browsers see, such as https://tranche.example.com, without a path')
+      .refine((url) => URL.canParse(url), 'is not a URL')
+      .transform((url) => new URL(url).origin),
+    'Where browsers reach the dashboard, such as `https://tranche.example.com`: for links in mails and, with `https`, for cookies that are kept to it. Set it behind a proxy.',
+  ),
+  TRUSTED_PROXIES: setting(
+    integer(0, 10),
+    '0',
+    'How many proxies stand in front, each adding to `X-Forwarded-For`: whose address limits on signing in and the audit log take.',
+  ),
+  SMTP_URL: optional(
+    z.string().regex(/^smtps?:\/\/\S+$/, 'must begin with smtp:// or smtps://, such as smtps://user:password@mail.example.com'),
+    'The mail server for invitations. Without it whoever invites is shown the link and passes it on.',
+  ),
+  SMTP_FROM: optional(
+    z.string().regex(/^[^\r\n]+@[^\r\n]+$/, 'must be an address such as Tranche <tranche@example.com>'),
+    'Whom mails come from. Required with `SMTP_URL`.',
+  ),
   LANES: setting(
     integer(1, 16),
     '2',
@@ -118,6 +139,9 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   }
   if (config.DATABASE_URL !== undefined && !environment.ENCRYPTION_KEY) {
     faults.push('  ENCRYPTION_KEY: required with DATABASE_URL; make one with: openssl rand -base64 32');
+  }
+  if (config.SMTP_URL !== undefined && (config.SMTP_FROM === undefined || config.PUBLIC_URL === undefined)) {
+    faults.push('  SMTP_URL: needs SMTP_FROM, whom mails come from, and PUBLIC_URL, where their links lead');
   }
   if (faults.length > 0) throw new ConfigurationError(`The configuration is not right:\n${faults.join('\n')}`);
   return config as Config;

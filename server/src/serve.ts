@@ -9,11 +9,14 @@ import { type Config, ConfigurationError, isLoopback } from './config.ts';
 import { type ApiKey, hashKeySecret, keyHint, makeKeySecret, refuseKey } from './domain/api-key.ts';
 import { GENESIS_HASH } from './domain/event.ts';
 import type { Uuid } from './domain/ids.ts';
+import { hashToken, makeLinkToken } from './domain/link-token.ts';
 import { allScopes } from './domain/scopes.ts';
 import { describeAddress, listenForOperators } from './listening.ts';
 import { controlSocketPath, serveControlSocket } from './operations/control-socket.ts';
 import type { OperatorServer } from './operations/operator-server.ts';
 import { stopOnSignals } from './signals.ts';
+import { hasMembers } from './store/members.ts';
+import { addSetupToken } from './store/people.ts';
 import { setUpWorkspace } from './store/workspaces.ts';
 
 /** Where the demo looks by itself. */
@@ -36,9 +39,10 @@ export async function serve(config: Config, version: string, say: Say): Promise<
     const port = await listen(service, config);
     const operators = await listenForOperators(service.operating, config);
     const firstSecret = await setUp(store, config);
+    const setupToken = await setUpFirstPerson(store);
     if (config.DATABASE_URL === undefined) control = await openControl(store, config, log);
     await service.start();
-    greet(config, version, port, operators, firstSecret, say);
+    greet({ config, version, port, operators, firstSecret, setupToken }, say);
     // The greeting says it to people already; a line of JSON right under it would only confuse them.
     if (!process.stdout.isTTY) log.info({ host: config.HOST, port, database: store.database.kind }, 'serving');
   } catch (error) {
@@ -87,11 +91,23 @@ async function setUp(store: Store, config: Config): Promise<string | null> {
     genesisHash: GENESIS_HASH,
     firstKey: (workspaceId) => key(workspaceId, 'First key', firstSecret),
     configuredKey: configured === undefined ? null : (workspaceId) => key(workspaceId, 'TRANCHE_API_KEY', configured),
+    newId,
   });
   if (result.configuredKey !== null && refuseKey(result.configuredKey, now) !== null) {
     throw new ConfigurationError('TRANCHE_API_KEY names a key that was revoked or has expired. Set another one; this one stays invalid.');
   }
   return result.madeFirstKey ? firstSecret : null;
+}
+
+/**
+ * The token with which the first person signs up; null once somebody has. It is made at each start and kept as a hash. With the embedded
+ * database one from an earlier start is worth nothing any more; of several processes on PostgreSQL each has its own.
+ */
+async function setUpFirstPerson({ database }: Store): Promise<string | null> {
+  if (await hasMembers(database)) return null;
+  const token = makeLinkToken('setup', (bytes) => randomFillSync(bytes));
+  await addSetupToken(database, hashToken(token), new Date(), database.kind === 'pglite');
+  return token;
 }
 
 async function openControl(store: Store, config: Config, log: Logger): Promise<Server | null> {
@@ -102,14 +118,16 @@ async function openControl(store: Store, config: Config, log: Logger): Promise<S
   return control;
 }
 
-function greet(
-  config: Config,
-  version: string,
-  port: number,
-  operators: OperatorServer | null,
-  firstSecret: string | null,
-  say: Say,
-): void {
+interface Greeting {
+  readonly config: Config;
+  readonly version: string;
+  readonly port: number;
+  readonly operators: OperatorServer | null;
+  readonly firstSecret: string | null;
+  readonly setupToken: string | null;
+}
+
+function greet({ config, version, port, operators, firstSecret, setupToken }: Greeting, say: Say): void {
   const url = describeAddress({ host: config.HOST, port });
   say();
   say(`  Tranche ${version} serves at ${url}`);
@@ -134,6 +152,13 @@ function greet(
     say();
     say(`  The whole story, as a program:  npm run demo${port === DEFAULT_PORT ? '' : ` -- --url ${url}`}`);
   } else if (config.TRANCHE_API_KEY === undefined) say('  Keys       npm run tranche -- keys create --name mine');
+  if (setupToken !== null) {
+    say();
+    say('  Nobody has signed up yet. Whoever opens this page first owns the workspace:');
+    say();
+    say(`    ${config.PUBLIC_URL ?? url}/sign-up#setup_token=${setupToken}`);
+    say();
+  }
   if (!isLoopback(config.HOST)) say('  Others can reach this address: put TLS in front of it.');
   say();
 }

@@ -2,10 +2,9 @@
 // Knows no resource. The road of a read has no closure, hook or promise of its own beyond those of the route.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { ApiKey } from '../domain/api-key.ts';
 import type { Refusal } from '../domain/errors.ts';
 import { decodeId, type IdKind, type Uuid } from '../domain/ids.ts';
-import { type Admission, type Authentication, createAdmission } from './plugins/authenticate.ts';
+import { type Admission, type Admit, type Authentication, createAdmission } from './plugins/authenticate.ts';
 import { fingerprintOf, isNotModified, parseIdempotencyKey, parseIfMatch } from './plugins/conditions.ts';
 import { parseQuery, queryOf, refuseQuery } from './plugins/query.ts';
 import { readBody } from './plugins/read-body.ts';
@@ -25,13 +24,13 @@ export const ABSENT: Refusal = { code: 'not_found', detail: 'There is no such re
 
 /** Registers every route with the framework, HEAD along with each GET. */
 export function mountRoutes(app: FastifyInstance, routes: readonly Route[], services: MountServices): void {
-  const admit = createAdmission(services);
+  const admitTo = createAdmission(services);
   for (const route of routes) {
     app.route({
       method: route.method,
       url: route.path,
       exposeHeadRoute: route.method === 'GET',
-      handler: handlerOf(route, admit, services.respond, services.meterOf?.(route.operationId) ?? null),
+      handler: handlerOf(route, admitTo(route.access ?? 'workspace'), services.respond, services.meterOf?.(route.operationId) ?? null),
     });
   }
 }
@@ -41,12 +40,12 @@ type Ids = Record<string, Uuid>;
 const NO_IDS: Ids = Object.freeze({});
 const NO_QUERY = Object.freeze({});
 
-function handlerOf(route: Route, admit: ReturnType<typeof createAdmission>, respond: Responder, meter: RequestMeter | null) {
+function handlerOf(route: Route, admit: Admit, respond: Responder, meter: RequestMeter | null) {
   const serve = createServe(route, respond);
   return (request: FastifyRequest, reply: FastifyReply): void => {
     const exchange = exchangeOf(request, reply, meter);
     try {
-      const admission = admit(request.raw.headers.authorization);
+      const admission = admit(request.raw);
       if (admission instanceof Promise) {
         admission
           .then((admitted) => serve(exchange, admitted, request.params as Params))
@@ -66,17 +65,16 @@ function createServe(route: Route, respond: Responder): (exchange: Exchange, adm
   const decode = createDecode(route.ids);
   const streams = route.success.contentType === 'text/event-stream';
 
-  function call(exchange: Exchange, key: ApiKey, parts: Omit<RouteRequest<unknown, unknown>, 'caller'>): void {
-    const caller: Caller = { workspaceId: key.workspaceId, keyId: key.id, scopes: key.scopes };
+  function call(exchange: Exchange, caller: Caller, parts: Omit<RouteRequest<unknown, unknown>, 'caller' | 'raw'>): void {
     const { ids, query, body, bodyBytes, idempotency, ifMatch } = parts;
     const lastEventId = streams ? lastEventIdOf(exchange) : undefined;
-    route.handle({ caller, ids, query, body, bodyBytes, idempotency, ifMatch, lastEventId }).then(
+    route.handle({ caller, ids, query, body, bodyBytes, idempotency, ifMatch, lastEventId, raw: exchange.request }).then(
       (outcome) => finish(exchange, outcome),
       (error: unknown) => respond.fail(exchange, error),
     );
   }
 
-  async function callWithBody(exchange: Exchange, key: ApiKey, ids: Ids, query: unknown, check: BodyCheck): Promise<void> {
+  async function callWithBody(exchange: Exchange, caller: Caller, ids: Ids, query: unknown, check: BodyCheck): Promise<void> {
     try {
       const reading = readBody(exchange.request, exchange.response);
       const read = reading instanceof Promise ? await reading : reading;
@@ -85,19 +83,19 @@ function createServe(route: Route, respond: Responder): (exchange: Exchange, adm
       exchange.bodyRead = true;
       const checked = check(exchange, read.value);
       if ('refusal' in checked) return respond.refuse(exchange, checked.refusal);
-      call(exchange, key, { ids, query, bodyBytes: read.bytes, ...checked });
+      call(exchange, caller, { ids, query, bodyBytes: read.bytes, ...checked });
     } catch (error) {
       respond.fail(exchange, error);
     }
   }
 
-  return (exchange, { key, refusal, context, rateLimit }, params) => {
+  return (exchange, { caller, refusal, context, rateLimit }, params) => {
     exchange.rateLimit = rateLimit;
-    if (refusal !== null || key === null) return respond.refuse(exchange, refusal ?? ABSENT, context);
+    if (refusal !== null || caller === null) return respond.refuse(exchange, refusal ?? ABSENT, context);
     const { request } = exchange;
     if (request.headers.host === undefined && request.httpVersion === '1.1') return respond.refuse(exchange, NO_HOST);
-    if (route.scope !== null && !key.scopes.includes(route.scope)) {
-      const detail = `This key lacks the scope ${route.scope}.`;
+    if (route.scope !== null && !caller.scopes.includes(route.scope)) {
+      const detail = `This ${caller.session === null ? 'key' : 'role'} lacks the scope ${route.scope}.`;
       return respond.refuse(exchange, { code: 'insufficient_scope', detail, scope: route.scope });
     }
     const ids = decode(params);
@@ -105,12 +103,12 @@ function createServe(route: Route, respond: Responder): (exchange: Exchange, adm
     const query = checkQuery(route, queryOf(request.url ?? ''));
     if ('refusal' in query) return respond.refuse(exchange, query.refusal);
     if (checkBody !== null) {
-      void callWithBody(exchange, key, ids, query.value, checkBody);
+      void callWithBody(exchange, caller, ids, query.value, checkBody);
       return;
     }
     const conditions = checkIfMatch(route, request.headers['if-match']);
     if ('refusal' in conditions) return respond.refuse(exchange, conditions.refusal);
-    call(exchange, key, { ids, query: query.value, body: undefined, bodyBytes: 0, idempotency: null, ifMatch: conditions.ifMatch });
+    call(exchange, caller, { ids, query: query.value, body: undefined, bodyBytes: 0, idempotency: null, ifMatch: conditions.ifMatch });
   };
 }
 
@@ -192,10 +190,11 @@ function createFinish(route: Route, respond: Responder): (exchange: Exchange, ou
   return (exchange, outcome) => {
     try {
       if (isRefusal(outcome)) return respond.refuse(exchange, outcome);
-      if ('stream' in outcome) return respond.stream(exchange, route.success.contentType ?? 'text/event-stream', outcome.stream);
+      if ('stream' in outcome)
+        return respond.stream(exchange, route.success.contentType ?? 'text/event-stream', outcome.stream, outcome.headers);
       const { body, headers } = outcome;
       const etag = headers?.etag;
-      if (conditional && etag !== undefined) {
+      if (conditional && typeof etag === 'string') {
         const header = exchange.request.headers['if-none-match'];
         if (header !== undefined && isNotModified(header, etag)) return respond.send(exchange, 304, null, headers);
       }

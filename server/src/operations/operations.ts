@@ -71,7 +71,7 @@ export function createOperations({ database, lane, clock, random }: OperationSer
       result = key;
       return { status: 200, headers: {}, body: '' };
     };
-    const outcome: Outcome = await lane.submit(command(ownEnvelope(workspaceId, render)));
+    const outcome: Outcome = await lane.submit(command(ownEnvelope(workspaceId, render, 'Command line')));
     if ('code' in outcome) throw new OperatorError(outcome.detail);
     return result as unknown as ApiKey;
   }

@@ -59,10 +59,10 @@ export interface ResponderOptions {
 
 export interface Responder {
   /** `text` null: no body and, but for 204 and 304, a length of 0. */
-  send(exchange: Exchange, status: number, text: string | null, extra?: Readonly<Record<string, string>>): void;
+  send(exchange: Exchange, status: number, text: string | null, extra?: Readonly<Record<string, string | string[]>>): void;
   refuse(exchange: Exchange, refusal: Refusal, context?: ProblemContext): void;
   /** Writes the head of an answer without an end and hands the connection on; a HEAD request gets the head alone. */
-  stream(exchange: Exchange, type: string, begin: (response: ServerResponse) => void): void;
+  stream(exchange: Exchange, type: string, begin: (response: ServerResponse) => void, extra?: Readonly<Record<string, string>>): void;
   /** Something was thrown: the database out of reach, or a defect. */
   fail(exchange: Exchange, error: unknown): void;
 }
@@ -77,8 +77,8 @@ const mustClose = ({ request, bodyRead }: Exchange): boolean =>
 export function createResponder({ log, rateLimitPolicy, isDraining }: ResponderOptions): Responder {
   const traces = log.isLevelEnabled('debug');
 
-  function commonHeaders({ requestId, rateLimit }: Exchange): Record<string, string | number> {
-    const headers: Record<string, string | number> = {
+  function commonHeaders({ requestId, rateLimit }: Exchange): Record<string, string | number | string[]> {
+    const headers: Record<string, string | number | string[]> = {
       'Request-Id': requestId,
       'Cache-Control': 'no-store',
       'X-Content-Type-Options': 'nosniff',
@@ -95,12 +95,12 @@ export function createResponder({ log, rateLimitPolicy, isDraining }: ResponderO
     status: number,
     type: string,
     text: string | null,
-    extra: Readonly<Record<string, string>> | undefined,
+    extra: Readonly<Record<string, string | string[]>> | undefined,
   ): void {
     const { request, response, requestId } = exchange;
     if (response.headersSent || response.destroyed) return;
     const headers = commonHeaders(exchange);
-    if (extra !== undefined) for (const name in extra) headers[name] = extra[name] as string;
+    if (extra !== undefined) for (const name in extra) headers[name] = extra[name] as string | string[];
     if (text !== null) {
       headers['Content-Type'] = type;
       headers['Content-Length'] = Buffer.byteLength(text);
@@ -116,7 +116,11 @@ export function createResponder({ log, rateLimitPolicy, isDraining }: ResponderO
 
   function refuse(exchange: Exchange, refusal: Refusal, context?: ProblemContext): void {
     const text = JSON.stringify(toProblem(refusal, exchange.requestId));
-    const headers = problemHeaders(refusal.code, refusal.scope === undefined ? context : { ...context, scope: refusal.scope });
+    const { scope, retryAfterSeconds = context?.retryAfterSeconds } = refusal;
+    const headers = problemHeaders(
+      refusal.code,
+      scope === undefined && retryAfterSeconds === undefined ? context : contextWith(context, scope, retryAfterSeconds),
+    );
     write(exchange, problemStatus[refusal.code], PROBLEM_CONTENT_TYPE, text, headers);
     if (problemStatus[refusal.code] >= 500) log.error({ request_id: exchange.requestId, code: refusal.code }, refusal.detail);
   }
@@ -124,11 +128,11 @@ export function createResponder({ log, rateLimitPolicy, isDraining }: ResponderO
   return {
     send: (exchange, status, text, extra) => write(exchange, status, JSON_CONTENT_TYPE, text, extra),
     refuse,
-    stream(exchange, type, begin) {
+    stream(exchange, type, begin, extra) {
       const { request, response } = exchange;
       if (response.headersSent || response.destroyed) return;
       // Some proxies gather an answer before they pass it on; this header tells the most common one not to.
-      response.writeHead(200, { ...commonHeaders(exchange), 'Content-Type': type, 'X-Accel-Buffering': 'no' });
+      response.writeHead(200, { ...commonHeaders(exchange), ...extra, 'Content-Type': type, 'X-Accel-Buffering': 'no' });
       exchange.meter?.answered(200, performance.now() - exchange.startedAtMs);
       if (request.method === 'HEAD') response.end();
       else begin(response);
@@ -143,6 +147,10 @@ export function createResponder({ log, rateLimitPolicy, isDraining }: ResponderO
       write(exchange, problemStatus[refusal.code], PROBLEM_CONTENT_TYPE, text, problemHeaders(refusal.code));
     },
   };
+}
+
+function contextWith(context: ProblemContext | undefined, scope: Refusal['scope'], retryAfterSeconds: number | undefined): ProblemContext {
+  return { ...context, ...(scope === undefined ? {} : { scope }), ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) };
 }
 
 /** What a client is told of a throw: whether anything happened, and nothing of the inside. */

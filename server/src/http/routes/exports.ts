@@ -1,9 +1,9 @@
 // The routes that hand a list out whole, as a CSV file.
 // They choose columns and records; how the file is streamed is the business of csv-export.ts.
 
+import { csvText, invoiceColumns, invoiceCsvExample, paymentColumns, paymentCsvExample } from '../../schemas/exports.ts';
 import { invoiceChoiceQuery } from '../../schemas/invoices.ts';
 import { paymentChoiceQuery } from '../../schemas/payments.ts';
-import { csvText, invoiceColumns, invoiceCsvExample, paymentColumns, paymentCsvExample } from '../../schemas/exports.ts';
 import { invoiceChoiceOf, paymentChoiceOf } from '../choices.ts';
 import type { Reads } from '../reads.ts';
 import { defineRoute, type Route } from '../route.ts';

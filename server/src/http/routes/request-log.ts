@@ -27,7 +27,12 @@ export function requestLogRoutes(reads: Reads): Route[] {
         'incomplete when the server was overloaded or stopped without warning.',
       scope: 'request_log:read',
       query: requestLogQuery,
-      success: { status: 200, description: 'A page of requests.', schema: requestLogEntryList, example: listExample(requestLogEntryExample) },
+      success: {
+        status: 200,
+        description: 'A page of requests.',
+        schema: requestLogEntryList,
+        example: listExample(requestLogEntryExample),
+      },
       errors: [],
       async handle({ caller, query }) {
         const page = pageOf(query);
