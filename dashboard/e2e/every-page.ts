@@ -14,7 +14,7 @@ export function everyPage({ projectId, endpointId, invoiceId }: Story): readonly
   return [
     { name: 'sign-in', path: '/sign-in', outside: true },
     { name: 'sign-up', path: '/sign-up', outside: true },
-    { name: 'invitation', path: '/invitation', outside: true },
+    { name: 'invitation', path: '/accept-invitation', outside: true },
     { name: 'home', path: '/' },
     { name: 'projects', path: '/projects' },
     { name: 'project', path: `/projects/${projectId}` },

@@ -1,28 +1,18 @@
 // `node dashboard/e2e/look.ts <directory> [page …]`: pictures of every page, or of those named, light and dark, wide and narrow, with some data;
-// and at the end what went wrong in them and what axe finds. For eyes; the tests are beside it. `--url` and `--key` point it at a server that runs.
+// and at the end what went wrong in them and what axe finds. For eyes; the tests are beside it.
 
 import { mkdirSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { seriousViolations } from './accessibility.ts';
 import { openBrowser, openPage, views } from './browser.ts';
 import { everyPage } from './every-page.ts';
 import { openSettled } from './settled.ts';
-import { enter, type Stack, startStack } from './stack.ts';
+import { enter, startStack } from './stack.ts';
 import { tellStory } from './story.ts';
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { url: { type: 'string' }, key: { type: 'string' } } });
-const [directory = 'screenshots', ...wanted] = positionals;
+const [directory = 'screenshots', ...wanted] = process.argv.slice(2);
 mkdirSync(directory, { recursive: true });
 
-function attached(url: string, key: string): Stack {
-  async function call(method: string, path: string, body?: unknown): Promise<unknown> {
-    const headers = { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
-    return (await fetch(`${url}${path}`, { method, headers, body: body === undefined ? null : JSON.stringify(body) })).json();
-  }
-  return { url, key, call, stdout: () => '', stop: async () => {} };
-}
-
-const stack = values.url === undefined ? await startStack() : attached(values.url, values.key ?? '');
+const stack = await startStack();
 const browser = await openBrowser();
 try {
   const pages = everyPage(await tellStory(stack)).filter(({ name }) => wanted.length === 0 || wanted.includes(name));

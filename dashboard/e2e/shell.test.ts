@@ -4,7 +4,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { chromiumMissing, openBrowser, openPage, type View, type Watched, wide } from './browser.ts';
 import { openSettled, settled } from './settled.ts';
-import { enter, type Stack, startStack } from './stack.ts';
+import { enter, owner, type Stack, signIn, startStack } from './stack.ts';
 
 describe.skipIf(chromiumMissing !== null)(`the dashboard in a browser (${chromiumMissing ?? 'Chromium'})`, () => {
   let stack: Stack;
@@ -58,7 +58,35 @@ describe.skipIf(chromiumMissing !== null)(`the dashboard in a browser (${chromiu
     expected.push(/\/v1\/account$/);
     await openSettled(page, '/projects?status=active');
     await expect.poll(() => page.url()).toBe(`${stack.url}/sign-in?next=%2Fprojects%3Fstatus%3Dactive`);
+    await page.getByLabel('E-mail').fill(owner.email);
+    await page.getByLabel('Password', { exact: true }).fill(owner.password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await expect.poll(() => page.url()).toBe(`${stack.url}/projects?status=active`);
+    await page.getByRole('button', { name: 'Your account' }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     expect(faults).toEqual([]);
+  });
+
+  test('a session that ends elsewhere leads to signing in', async () => {
+    const { page, expected } = await open();
+    expected.push(/./);
+    const session = await signIn(stack.url, owner);
+    await enter(page, { url: stack.url, session });
+    await openSettled(page, '/projects');
+    await fetch(`${stack.url}/v1/account/sign_out`, { method: 'POST', headers: { origin: stack.url, cookie: session } });
+    // The session may be known for a second longer.
+    await expect
+      .poll(
+        async () => {
+          await page.getByRole('link', { name: 'Home' }).click();
+          await page.getByRole('link', { name: 'Projects' }).click();
+          await page.reload();
+          return page.url();
+        },
+        { timeout: 20_000 },
+      )
+      .toBe(`${stack.url}/sign-in?next=%2Fprojects`);
   });
 
   test('every page of the menu is reached by its keys, and the list of keys names them', async () => {

@@ -18,6 +18,8 @@ export interface Stack {
   readonly url: string;
   /** A key with every scope, for what a test prepares. */
   readonly key: string;
+  /** The session of the owner of the workspace, as a cookie. */
+  readonly session: string;
   readonly stdout: () => string;
   /** Calls the API with the key and insists on a success. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely; a wrong guess fails the test.
@@ -61,12 +63,13 @@ export async function startStack(variables: Readonly<Record<string, string>> = {
     await stop();
     throw new Error(`The server ended: ${out.stdout}${out.stderr}`);
   }
-  return { url, key, stdout: () => out.stdout, stop, call: (method, path, body) => call(url, key, method, path, body) };
+  const session = await signUpOwner(url, out.stdout);
+  return { url, key, session, stdout: () => out.stdout, stop, call: (method, path, body) => call(url, key, method, path, body) };
 }
 
 async function addressOf(child: ChildProcess, out: { readonly stdout: string }): Promise<string> {
   for (;;) {
-    const found = /serves at (http:\S+)\n[\s\S]*Reference.*\n/.exec(out.stdout);
+    const found = /serves at (http:\S+)\n[\s\S]*Reference[\s\S]*setup_token=.*\n/.exec(out.stdout);
     if (found !== null) return found[1] as string;
     await once(child.stdout as NodeJS.ReadableStream, 'data');
   }
@@ -80,7 +83,35 @@ async function call(url: string, key: string, method: string, path: string, body
   return text === '' ? null : JSON.parse(text);
 }
 
-/** Makes a page be somebody's who may do everything, before it is opened. */
-export async function enter(page: Page, stack: Pick<Stack, 'key'>): Promise<void> {
-  await page.addInitScript((key) => sessionStorage.setItem('tranche.developer-key', key), stack.key);
+export interface Person {
+  readonly email: string;
+  readonly password: string;
+}
+
+/** Who owns the workspace of every stack. */
+export const owner: Person = { email: 'ada@example.com', password: 'a long enough passphrase' };
+
+/** Signs the owner up with the token that the server printed. */
+async function signUpOwner(url: string, stdout: string): Promise<string> {
+  const setup_token = /setup_token=(\S+)/.exec(stdout)?.[1];
+  return sessionOf(url, '/v1/account/sign_up', { ...owner, name: 'Ada Lovelace', setup_token });
+}
+
+/** A new session of somebody, as a cookie: `name=value`. */
+export function signIn(url: string, { email, password }: Person): Promise<string> {
+  return sessionOf(url, '/v1/account/sign_in', { email, password });
+}
+
+async function sessionOf(url: string, path: string, body: unknown): Promise<string> {
+  const headers = { origin: url, 'content-type': 'application/json' };
+  const answer = await fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+  const cookie = answer.headers.getSetCookie()[0]?.split(';', 1)[0];
+  if (!answer.ok || cookie === undefined) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+  return cookie;
+}
+
+/** Makes a page be somebody's, before it is opened: the owner's, where no other session is given. */
+export async function enter(page: Page, { url, session }: Pick<Stack, 'url' | 'session'>): Promise<void> {
+  const [name = '', value = ''] = session.split(/=(.*)/s);
+  await page.context().addCookies([{ name, value, url }]);
 }

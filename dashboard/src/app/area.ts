@@ -1,6 +1,7 @@
 // What an area of the dashboard brings along beside its routes: entries of the menu, keys, commands, and how its records are found.
 // Types only; app/areas.ts lists the areas.
 
+import type { Scope } from '../client/sdk.ts';
 import type { IconName } from '../ui/icon.tsx';
 
 export interface NavEntry {
@@ -11,7 +12,7 @@ export interface NavEntry {
   /** Pressed after `g`: `p` makes `g p`. One lower-case letter, each once over all areas (a test looks). */
   readonly key?: string;
   /** Shown only to roles that hold it. */
-  readonly scope?: string;
+  readonly scope?: Scope;
 }
 
 export interface CommandContext {
@@ -24,7 +25,7 @@ export interface Command {
   /** Other words under which it is found. */
   readonly words?: string;
   readonly icon?: IconName;
-  readonly scope?: string;
+  readonly scope?: Scope;
   readonly run: (context: CommandContext) => void;
 }
 

@@ -6,6 +6,7 @@ import { Spotlight } from '@mantine/spotlight';
 import { useQuery } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
+import type { Scope } from '../client/sdk.ts';
 import { useSession } from '../session/session.tsx';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import type { Area, FoundRecord } from './area.ts';
@@ -18,8 +19,8 @@ interface Entry {
   readonly run: () => void;
 }
 
-function entriesOf(areas: readonly Area[], can: (scope: string) => boolean, go: (href: string) => void): readonly Entry[] {
-  const allowed = ({ scope }: { readonly scope?: string }): boolean => scope === undefined || can(scope);
+function entriesOf(areas: readonly Area[], can: (scope: Scope) => boolean, go: (href: string) => void): readonly Entry[] {
+  const allowed = ({ scope }: { readonly scope?: Scope }): boolean => scope === undefined || can(scope);
   return areas.flatMap(({ group, nav, commands = [] }) => [
     ...commands
       .filter(allowed)

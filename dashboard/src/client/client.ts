@@ -4,18 +4,6 @@
 import { Tranche } from './sdk.ts';
 import { chosenWorkspace } from './workspace-choice.ts';
 
-/** A key that a developer pasted while there is no session; it stands in for the cookie in this tab only. */
-const DEVELOPER_KEY = 'tranche.developer-key';
-
-export function developerKey(): string | null {
-  return sessionStorage.getItem(DEVELOPER_KEY);
-}
-
-export function setDeveloperKey(key: string | null): void {
-  if (key === null) sessionStorage.removeItem(DEVELOPER_KEY);
-  else sessionStorage.setItem(DEVELOPER_KEY, key);
-}
-
 const signedOutListeners = new Set<() => void>();
 
 /** Calls `listener` when the server no longer knows the session. Returns what ends that. */
@@ -28,9 +16,7 @@ export function onSignedOut(listener: () => void): () => void {
 export async function send(url: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
   const workspace = chosenWorkspace();
-  const key = developerKey();
-  if (key !== null) headers.set('authorization', `Bearer ${key}`);
-  else if (workspace !== null) headers.set('tranche-workspace', workspace);
+  if (workspace !== null) headers.set('tranche-workspace', workspace);
   const response = await fetch(url, { ...init, headers, credentials: 'same-origin' });
   if (response.status === 401) for (const listener of signedOutListeners) listener();
   return response;

@@ -1,82 +1,36 @@
-// Who is signed in, as the server says, and what they may do in the workspace of this tab.
+// Who is signed in, as the server says, and which workspace this tab is in.
 // Knows no page; session.tsx and the routes use it.
 
 import { queryOptions } from '@tanstack/react-query';
-import { client, developerKey, send } from '../client/client.ts';
+import { client } from '../client/client.ts';
 import { queryClient } from '../client/queries.ts';
-import { ApiError } from '../client/sdk.ts';
+import { type Account, type AccountWorkspace, ApiError } from '../client/sdk.ts';
 import { chooseWorkspace, chosenWorkspace } from '../client/workspace-choice.ts';
 
-export interface WorkspaceMembership {
-  readonly id: string;
-  readonly name: string;
-  readonly role: string;
-  /** What the role may do; where the server does not say, everything is offered and refusals are shown. */
-  readonly scopes?: readonly string[];
-}
-
-export interface Account {
-  readonly id: string;
-  readonly email: string;
-  readonly name: string;
-  readonly totp_enabled: boolean;
-  readonly workspaces: readonly WorkspaceMembership[];
-}
-
-/** Stands in while a developer works with a pasted key instead of a session. */
-const DEVELOPER: Account = {
-  id: 'per_developer',
-  email: 'developer@localhost',
-  name: 'Developer',
-  totp_enabled: false,
-  workspaces: [{ id: 'wsp_of_key', name: 'Workspace of the key', role: 'owner' }],
-};
-
 async function readAccount(): Promise<Account | null> {
-  if (developerKey() !== null) {
-    await client.projects.list({ limit: 1 });
-    return DEVELOPER;
+  try {
+    return await client.account.retrieve();
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) return null;
+    throw error;
   }
-  const response = await send('/v1/account', { headers: { accept: 'application/json' } });
-  if (response.status === 401 || response.status === 404) return null;
-  if (!response.ok) {
-    const { detail } = (await response.json().catch(() => ({}))) as { detail?: string };
-    const { status, headers } = response;
-    const requestId = headers.get('request-id');
-    throw new ApiError({
-      status,
-      code: null,
-      message: detail ?? `Status ${status}`,
-      requestId,
-      fieldErrors: [],
-      headers,
-      retryAfterMs: null,
-    });
-  }
-  return (await response.json()) as Account;
 }
 
 /** Null: nobody is signed in. */
-export const accountQuery = queryOptions({
-  queryKey: ['account', 'one', 'me'],
-  queryFn: () => readAccount().catch(forgetRefusal),
-  staleTime: 60_000,
-});
+export const accountQuery = queryOptions({ queryKey: ['account', 'one', 'me'], queryFn: readAccount, staleTime: 60_000 });
 
-function forgetRefusal(error: unknown): null {
-  if (error instanceof ApiError && error.status === 401) return null;
-  throw error;
-}
-
-/** The workspace of this tab: the one chosen, if it is still theirs, else their first. */
-export function currentWorkspace(account: Account): WorkspaceMembership | null {
-  const chosen = account.workspaces.find(({ id }) => id === chosenWorkspace()) ?? account.workspaces[0] ?? null;
+/** The workspace of this tab: the one chosen, if it is still theirs, else their first that is open. */
+export function currentWorkspace(account: Account): AccountWorkspace | null {
+  const { workspaces } = account;
+  const open = workspaces.find(({ closed_at }) => closed_at === null) ?? workspaces[0] ?? null;
+  const chosen = workspaces.find(({ id }) => id === chosenWorkspace()) ?? open;
   if (chosen !== null && chosen.id !== chosenWorkspace()) chooseWorkspace(chosen.id);
   return chosen;
 }
 
-/** After signing in or out, or changing the workspace: nothing that was read before holds any more. */
-export async function startAfresh(): Promise<void> {
+/** After signing in, or into another workspace: nothing that was read before holds any more. */
+export async function startAfresh(account?: Account): Promise<void> {
   queryClient.clear();
-  await queryClient.prefetchQuery(accountQuery);
+  if (account === undefined) await queryClient.prefetchQuery(accountQuery);
+  else queryClient.setQueryData(accountQuery.queryKey, account);
 }

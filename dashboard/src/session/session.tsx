@@ -4,13 +4,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useEffect, useMemo } from 'react';
 import { startLiveEvents } from '../client/live-events.ts';
-import { type Account, accountQuery, currentWorkspace, type WorkspaceMembership } from './account.ts';
+import type { Account, AccountWorkspace, Scope } from '../client/sdk.ts';
+import { accountQuery, currentWorkspace } from './account.ts';
+import { roleHolds } from './role-scopes.ts';
 
 export interface Session {
   readonly account: Account;
-  readonly workspace: WorkspaceMembership;
+  readonly workspace: AccountWorkspace;
   /** Whether the role holds the scope. Offer nothing that it does not; the server refuses it in any case. */
-  can(scope: string): boolean;
+  can(scope: Scope): boolean;
 }
 
 const SessionContext = createContext<Session | null>(null);
@@ -22,8 +24,7 @@ export function SessionProvider({ children }: { readonly children: ReactNode }):
   useEffect(() => (workspaceId === undefined ? undefined : startLiveEvents(workspaceId)), [workspaceId]);
   const session = useMemo<Session | null>(() => {
     if (account == null || workspace === null) return null;
-    const { scopes } = workspace;
-    return { account, workspace, can: (scope) => scopes === undefined || scopes.includes(scope) };
+    return { account, workspace, can: (scope) => roleHolds(workspace.role, scope) };
   }, [account, workspace]);
   if (session === null) return null;
   return <SessionContext value={session}>{children}</SessionContext>;
@@ -36,4 +37,4 @@ export function useSession(): Session {
 }
 
 /** Whether the person may: `const mayRelease = useCan('payments:release')`. */
-export const useCan = (scope: string): boolean => useSession().can(scope);
+export const useCan = (scope: Scope): boolean => useSession().can(scope);

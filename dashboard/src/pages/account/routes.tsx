@@ -1,5 +1,5 @@
 // Signing in, setting up and accepting an invitation: pages without menu and head.
-// Registers them with their menu entries; the pages themselves are loaded when they are opened.
+// Registers them; the pages themselves are loaded when they are opened. Tokens stand after `#` (link-token.ts), never in the search.
 
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { rootRoute } from '../../app/root-route.tsx';
@@ -15,13 +15,11 @@ export const accountRoutes = [
   createRoute({
     getParentRoute: () => rootRoute,
     path: '/sign-up',
-    validateSearch: searchOf('token'),
     component: lazyRouteComponent(() => import('./sign-up-page.tsx'), 'SignUpPage'),
   }),
   createRoute({
     getParentRoute: () => rootRoute,
-    path: '/invitation',
-    validateSearch: searchOf('token'),
+    path: '/accept-invitation',
     component: lazyRouteComponent(() => import('./invitation-page.tsx'), 'InvitationPage'),
   }),
 ] as const;
