@@ -2,7 +2,7 @@
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { chromiumMissing, openBrowser, openPage, type View, type Watched, wide } from './browser.ts';
+import { chromiumMissing, openBrowser, openPage, type View, WAIT_MS, type Watched, wide } from './browser.ts';
 import { openSettled, settled } from './settled.ts';
 import { enter, owner, type Stack, signIn, startStack } from './stack.ts';
 
@@ -49,19 +49,19 @@ describe.skipIf(chromiumMissing !== null)(`the dashboard in a browser (${chromiu
       document.head.append(style);
       return fetch('http://127.0.0.1:9/elsewhere').catch(() => null);
     });
-    await expect.poll(() => faults.join('\n')).toMatch(/policy: style-src/);
-    await expect.poll(() => faults.join('\n')).toMatch(/policy: connect-src refused http:\/\/127\.0\.0\.1:9/);
+    await expect.poll(() => faults.join('\n'), { timeout: WAIT_MS }).toMatch(/policy: style-src/);
+    await expect.poll(() => faults.join('\n'), { timeout: WAIT_MS }).toMatch(/policy: connect-src refused http:\/\/127\.0\.0\.1:9/);
   });
 
   test('who is not signed in is sent to sign in, and after it to where they wanted', async () => {
     const { page, faults, expected } = await open();
     expected.push(/\/v1\/account$/);
     await openSettled(page, '/projects?status=active');
-    await expect.poll(() => page.url()).toBe(`${stack.url}/sign-in?next=%2Fprojects%3Fstatus%3Dactive`);
+    await expect.poll(() => page.url(), { timeout: WAIT_MS }).toBe(`${stack.url}/sign-in?next=%2Fprojects%3Fstatus%3Dactive`);
     await page.getByLabel('E-mail').fill(owner.email);
-    await page.getByLabel('Password', { exact: true }).fill(owner.password);
+    await page.locator('input[type=password]').fill(owner.password);
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await expect.poll(() => page.url()).toBe(`${stack.url}/projects?status=active`);
+    await expect.poll(() => page.url(), { timeout: WAIT_MS }).toBe(`${stack.url}/projects?status=active`);
     await page.getByRole('button', { name: 'Your account' }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
@@ -75,18 +75,11 @@ describe.skipIf(chromiumMissing !== null)(`the dashboard in a browser (${chromiu
     await enter(page, { url: stack.url, session });
     await openSettled(page, '/projects');
     await fetch(`${stack.url}/v1/account/sign_out`, { method: 'POST', headers: { origin: stack.url, cookie: session } });
-    // The session may be known for a second longer.
-    await expect
-      .poll(
-        async () => {
-          await page.getByRole('link', { name: 'Home' }).click();
-          await page.getByRole('link', { name: 'Projects' }).click();
-          await page.reload();
-          return page.url();
-        },
-        { timeout: 20_000 },
-      )
-      .toBe(`${stack.url}/sign-in?next=%2Fprojects`);
+    const ask = (): Promise<number> => fetch(`${stack.url}/v1/account`, { headers: { cookie: session } }).then(({ status }) => status);
+    await expect.poll(ask, { timeout: WAIT_MS }).toBe(401);
+    await page.getByLabel('Client').fill('acme');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.url(), { timeout: WAIT_MS }).toBe(`${stack.url}/sign-in?next=%2Fprojects%3Fclient_id%3Dacme`);
   });
 
   test('every page of the menu is reached by its keys, and the list of keys names them', async () => {
@@ -117,7 +110,7 @@ describe.skipIf(chromiumMissing !== null)(`the dashboard in a browser (${chromiu
     await page.keyboard.press('ControlOrMeta+k');
     await page.getByPlaceholder('Search, paste an id').fill(project.id);
     await page.keyboard.press('Enter');
-    await expect.poll(() => page.url()).toBe(`${stack.url}/projects/${project.id}`);
+    await expect.poll(() => page.url(), { timeout: WAIT_MS }).toBe(`${stack.url}/projects/${project.id}`);
   });
 
   test('on a narrow screen nothing is wider than the screen, and the menu opens and closes', async () => {

@@ -12,14 +12,27 @@ export function onSignedOut(listener: () => void): () => void {
   return () => void signedOutListeners.delete(listener);
 }
 
-/** `fetch` with what says who asks and for which workspace. For what the client has no method for: downloads, and the like. */
-export async function send(url: string, init: RequestInit = {}): Promise<Response> {
+/** The codes that say that there is no session; a wrong password, which is a 401 as well, does not end one. */
+const signedOutCodes: readonly unknown[] = ['not_signed_in', 'missing_api_key'];
+
+async function hear(url: string, init: RequestInit): Promise<Response> {
+  const response = await fetch(url, { ...init, credentials: 'same-origin' });
+  if (response.status === 401) {
+    const problem = (await response
+      .clone()
+      .json()
+      .catch(() => ({}))) as { readonly code?: unknown };
+    if (signedOutCodes.includes(problem.code)) for (const listener of signedOutListeners) listener();
+  }
+  return response;
+}
+
+/** `fetch` for what the client has no method for, such as downloads: in the workspace of this tab. */
+export function send(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
   const workspace = chosenWorkspace();
   if (workspace !== null) headers.set('tranche-workspace', workspace);
-  const response = await fetch(url, { ...init, headers, credentials: 'same-origin' });
-  if (response.status === 401) for (const listener of signedOutListeners) listener();
-  return response;
+  return hear(path, { ...init, headers });
 }
 
 // Only secure pages have it, and a dashboard on a local network is often opened over plain http. The client makes idempotency keys by it.
@@ -33,4 +46,4 @@ if (crypto.randomUUID === undefined) {
   };
 }
 
-export const client = new Tranche({ apiKey: null, baseUrl: location.origin, fetch: send, maxRetries: 1 });
+export const client = new Tranche({ baseUrl: location.origin, workspace: chosenWorkspace, fetch: hear, maxRetries: 1 });
