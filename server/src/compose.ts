@@ -11,6 +11,7 @@ import { createKeyUses } from './accounts/key-uses.ts';
 import { createRateLimit } from './accounts/rate-limit.ts';
 import { type Committed, createLanes, type Lane } from './commands/lane.ts';
 import { composeDelivery, type Delivery, type DeliveryConfig } from './compose-delivery.ts';
+import { composeDashboard, type DashboardConfig } from './compose-dashboard.ts';
 import { composePeople, type PeopleConfig } from './compose-people.ts';
 import { type Config, ConfigurationError, databaseOptions, webhookNetwork } from './config.ts';
 import { makeKeySecret } from './domain/api-key.ts';
@@ -154,7 +155,7 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-export type ServiceConfig = Pick<Config, 'RATE_LIMIT_PER_MINUTE'> & DeliveryConfig & PeopleConfig;
+export type ServiceConfig = Pick<Config, 'RATE_LIMIT_PER_MINUTE'> & DeliveryConfig & PeopleConfig & DashboardConfig;
 
 export function composeService(store: Store, config: ServiceConfig, version: string, log: Logger): Service {
   const { database, cipher, lane } = store;
@@ -204,7 +205,9 @@ export function composeService(store: Store, config: ServiceConfig, version: str
     sealHeader: seals.sealHeader,
     refuseReceiver: (url: string) => refuseReceiver(url, webhookNetwork(config)),
   };
-  const routes = allRoutes(createReads(database, clock, streams.open), writes, people);
+  const dashboard = composeDashboard({ database, config, limits, log, clock, newId });
+  if (dashboard.requestLog !== null) operating.addFamilies(dashboard.requestLog.families);
+  const routes = allRoutes(createReads(database, clock, streams.open, dashboard.reads), writes, people);
   const app = buildServer({
     routes,
     document: buildOpenApi(routes, { version, webhooks: webhookPayloads, codeSamples }),
@@ -218,6 +221,7 @@ export function composeService(store: Store, config: ServiceConfig, version: str
     degradedReason: operating.degradedReason,
     answerMetrics: operating.answerMetrics,
     meterOf: operating.meterOf,
+    noteOf: dashboard.requestLog?.noteOf,
     dashboardDirectory: fileURLToPath(new URL('../../dashboard/dist/', import.meta.url)),
   });
 
@@ -238,12 +242,14 @@ export function composeService(store: Store, config: ServiceConfig, version: str
         await database.listen(EVENTS_CHANNEL, streams.hear),
         uses.start(),
         peopleParts.start(),
+        dashboard.start(),
       );
       await delivery.start();
     },
     async stop() {
       // First, since the server waits for every answer to end, and theirs would not.
       await streams.close();
+      dashboard.cutExports();
       await closeServer(app, lane);
       await delivery.stop();
       await lane.close();

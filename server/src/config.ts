@@ -84,6 +84,16 @@ export const settings = {
     integer(1, 36_500),
     'Attempts, which hold the beginning of each answer, are deleted after so many days already. Unset: they go with their delivery.',
   ),
+  REQUEST_LOG_RETENTION_DAYS: setting(
+    integer(0, 90),
+    '7',
+    'For how many days the request log is kept: every write, every failure and a sample of the reads. 0 keeps none.',
+  ),
+  REQUEST_LOG_READ_SAMPLE: setting(
+    integer(0, 1_000_000),
+    '100',
+    'Of reads that succeed, one in so many is in the request log; 1 for all of them, 0 for none. Refusals for the rate limit count as reads.',
+  ),
   METRICS_PORT: optional(
     integer(0, 65_535),
     'Port of its own for `/metrics`, `/healthz` and `/readyz`; 0 picks a free one. Without it and without `METRICS_TOKEN` there are no metrics.',

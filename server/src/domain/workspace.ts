@@ -2,6 +2,7 @@
 // Pure: it is handed the time, and touches nothing outside its arguments.
 
 import { isDeepStrictEqual } from 'node:util';
+import { type AuditDraft, changesBetween } from './audit.ts';
 import { accept, type Context, type Decision, rejectStale } from './decision.ts';
 import { applyFields } from './editing.ts';
 import type { Uuid } from './ids.ts';
@@ -77,5 +78,21 @@ export function decideSettingsUpdate(
   const letterhead = letterheadOf(settings);
   const lastNumber = context.nextInvoiceNumber - 1;
   const outgoing = lastNumber === 0 || isDeepStrictEqual(letterhead, letterheadOf(next)) ? null : { letterhead, lastNumber };
-  return accept(next, { settings: { settings: next, outgoing } });
+  return accept(next, { settings: { settings: next, outgoing }, audit: [auditOf(settings, next)] });
+}
+
+/** Of a logo the audit log keeps its hash, and no picture. */
+function auditOf(before: WorkspaceSettings, after: WorkspaceSettings): AuditDraft {
+  const shown = ({ name, legalName, addressLines, taxId, logo, invoicePrefix, taxLine, defaultCurrency, timezone }: WorkspaceSettings) => ({
+    name,
+    legal_name: legalName,
+    address_lines: addressLines,
+    tax_id: taxId,
+    logo: logo === null ? null : `sha256:${logo.hash.toString('hex')}`,
+    invoice_prefix: invoicePrefix,
+    tax_line: taxLine,
+    default_currency: defaultCurrency,
+    timezone,
+  });
+  return { action: 'workspace.updated', target: { type: 'workspace', id: after.id }, changes: changesBetween(shown(before), shown(after)) };
 }

@@ -2,29 +2,29 @@
 // Decides nothing and knows no request.
 
 import type { Uuid } from '../domain/ids.ts';
-import type { IssuedInvoice } from '../domain/invoice.ts';
 import type { Milestone } from '../domain/milestone.ts';
 import type { RequestLogEntry } from '../domain/request-log.ts';
-import type { InvoiceTotals, PaymentTotals, ProjectTotals } from '../domain/totals.ts';
-import type { Letterhead, WorkspaceSettings } from '../domain/workspace.ts';
-import type { Overview } from '../schemas/overview.ts';
+import type { InvoiceTotals, MonthTotals, PaymentTotals, ProjectTotals } from '../domain/totals.ts';
+import { dayOf, monthsUntil } from '../domain/time-zone.ts';
+import type { WorkspaceSettings } from '../domain/workspace.ts';
+import { drawInvoice, type InvoiceDocument } from '../documents/invoice-page.ts';
+import { OVERVIEW_MONTHS, OVERVIEW_RECORDS, type Overview } from '../schemas/overview.ts';
 import type { Usage } from '../schemas/request-log.ts';
-import type { InvoiceFilters } from '../store/invoices.ts';
+import { createByIdReader } from '../store/by-id.ts';
+import type { Queryable } from '../store/database.ts';
+import { type InvoiceFilters, invoiceSource, sumInvoices } from '../store/invoices.ts';
+import { findKeyUsage } from '../store/key-usage.ts';
 import type { Page, PageRequest, TimeRange } from '../store/lists.ts';
-import type { WorkspaceMilestoneFilters } from '../store/milestones.ts';
-import type { PaymentFilters } from '../store/payments.ts';
-import type { RequestLogFilters } from '../store/request-log.ts';
+import { listAllMilestones, type WorkspaceMilestoneFilters } from '../store/milestones.ts';
+import { findAwaitingApproval, findOverdue } from '../store/overview.ts';
+import { type PaymentFilters, sumPayments } from '../store/payments.ts';
+import { projectSource, sumProject } from '../store/projects.ts';
+import { foldReleases, sumReleases } from '../store/release-months.ts';
+import { listRequestLog, type RequestLogFilters } from '../store/request-log.ts';
+import { findFailingEndpoints } from '../store/webhook-endpoints.ts';
+import { findLetterhead, findTimezone, loadSettings } from '../store/workspace-settings.ts';
 import type { OpenExport } from './csv-export.ts';
-
-/** All that an invoice's page shows. */
-export interface InvoiceDocument {
-  readonly invoice: IssuedInvoice;
-  /** As it was when the invoice was issued. */
-  readonly letterhead: Letterhead;
-  readonly projectName: string;
-  /** In which zone its dates are. */
-  readonly timezone: string;
-}
+import { createReleaseMonths } from './release-months.ts';
 
 export interface DashboardReads {
   readonly getSettings: (workspaceId: Uuid) => Promise<WorkspaceSettings | null>;
@@ -40,4 +40,89 @@ export interface DashboardReads {
   readonly drawInvoice: (document: InvoiceDocument) => Promise<Buffer>;
   readonly listRequestLog: (workspaceId: Uuid, filters: RequestLogFilters, page: PageRequest) => Promise<Page<RequestLogEntry>>;
   readonly getUsage: (workspaceId: Uuid) => Promise<Usage>;
+}
+
+export interface DashboardServices {
+  readonly database: Queryable;
+  readonly clock: () => Date;
+  readonly openExport: OpenExport;
+  readonly limitPerMinute: number;
+}
+
+const MINUTE_MS = 60_000;
+const USAGE_HOURS_MS = 24 * 60 * MINUTE_MS;
+
+/** The composition root calls this once. The clock decides which day and which minute it is. */
+export function createDashboardReads({ database, clock, openExport, limitPerMinute }: DashboardServices): DashboardReads {
+  const readInvoice = createByIdReader(database, invoiceSource);
+  const readProject = createByIdReader(database, projectSource);
+  const releaseMonths = createReleaseMonths({
+    sum: (...of) => sumReleases(database, ...of),
+    fold: (...of) => foldReleases(database, ...of),
+  });
+
+  async function getOverview(workspaceId: Uuid): Promise<Overview | null> {
+    const timezone = await findTimezone(database, workspaceId);
+    if (timezone === null) return null;
+    const now = clock();
+    const today = dayOf(now, timezone);
+    const months = monthsUntil(now, timezone, OVERVIEW_MONTHS);
+    const [awaitingApproval, overdue, failingEndpoints, released, pending] = await Promise.all([
+      findAwaitingApproval(database, workspaceId, OVERVIEW_RECORDS),
+      findOverdue(database, workspaceId, today, OVERVIEW_RECORDS),
+      findFailingEndpoints(database, workspaceId, OVERVIEW_RECORDS),
+      releaseMonths(workspaceId, months),
+      sumPayments(database, workspaceId, { status: 'pending' }, {}),
+    ]);
+    const totals = addReleased(pending, released);
+    return { today, awaitingApproval, overdue, failingEndpoints, months: months.map(({ name }) => name), released, totals };
+  }
+
+  return {
+    async getSettings(workspaceId) {
+      const [settings] = await loadSettings(database, [workspaceId]);
+      return settings ?? null;
+    },
+    getOverview,
+    listAllMilestones: (...request) => listAllMilestones(database, ...request),
+    sumPayments: (...choice) => sumPayments(database, ...choice),
+    sumInvoices: (...choice) => sumInvoices(database, ...choice),
+    sumProject: (...of) => sumProject(database, ...of),
+    openExport,
+    async getInvoiceDocument(workspaceId, id) {
+      const invoice = await readInvoice(workspaceId, id);
+      if (invoice === null) return null;
+      const [letterhead, project, timezone] = await Promise.all([
+        findLetterhead(database, workspaceId, invoice.number),
+        readProject(workspaceId, invoice.projectId),
+        findTimezone(database, workspaceId),
+      ]);
+      if (letterhead === null || project === null || timezone === null) return null;
+      return { invoice, letterhead, projectName: project.name, timezone };
+    },
+    drawInvoice,
+    listRequestLog: (...request) => listRequestLog(database, ...request),
+    async getUsage(workspaceId) {
+      const now = clock();
+      const minute = Math.floor(now.getTime() / MINUTE_MS);
+      const keys = await findKeyUsage(database, workspaceId, minute, new Date(now.getTime() - USAGE_HOURS_MS));
+      return { limit: limitPerMinute, minute: new Date(minute * MINUTE_MS), keys };
+    },
+  };
+}
+
+const NOTHING = { count: 0, amount: 0n };
+
+/** What waits, and what was released in the months, currency by currency. */
+function addReleased(pending: readonly PaymentTotals[], released: readonly MonthTotals[]): PaymentTotals[] {
+  const waiting = new Map(pending.map((totals) => [totals.currency, totals.pending]));
+  const byCurrency = Map.groupBy(released, ({ currency }) => currency);
+  return [...new Set([...waiting.keys(), ...byCurrency.keys()])].sort().map((currency) => ({
+    currency,
+    pending: waiting.get(currency) ?? NOTHING,
+    released: (byCurrency.get(currency) ?? []).reduce(
+      (sum, { count, amount }) => ({ count: sum.count + count, amount: sum.amount + amount }),
+      NOTHING,
+    ),
+  }));
 }

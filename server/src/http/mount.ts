@@ -8,8 +8,8 @@ import { type Admission, type Admit, type Authentication, createAdmission } from
 import { fingerprintOf, isNotModified, parseIdempotencyKey, parseIfMatch } from './plugins/conditions.ts';
 import { parseQuery, queryOf, refuseQuery } from './plugins/query.ts';
 import { readBody } from './plugins/read-body.ts';
-import { type Exchange, exchangeOf, type RequestMeter, type Responder } from './plugins/respond.ts';
-import { type Answer, type Caller, isRefusal, type Route, type RouteRequest, type StreamAnswer } from './route.ts';
+import { type Exchange, exchangeOf, type RequestMeter, type RequestNote, type Responder } from './plugins/respond.ts';
+import { type Answer, type Caller, isRefusal, type Route, type RouteRequest, type StreamAnswer, templateOf } from './route.ts';
 import { type Serializer, serializerOf } from './serialize.ts';
 import { validate, validationFailed } from './validation.ts';
 
@@ -17,6 +17,8 @@ export interface MountServices extends Authentication {
   readonly respond: Responder;
   /** What counts the answers of an operation; left out where nobody counts. */
   readonly meterOf?: ((operationId: string) => RequestMeter) | undefined;
+  /** What keeps the answers of an operation for the people of a workspace; left out where nobody does. */
+  readonly noteOf?: ((method: Route['method'], path: string) => RequestNote) | undefined;
 }
 
 /** The same words whether an id is malformed, of another kind, of another workspace or simply unused. */
@@ -26,11 +28,15 @@ export const ABSENT: Refusal = { code: 'not_found', detail: 'There is no such re
 export function mountRoutes(app: FastifyInstance, routes: readonly Route[], services: MountServices): void {
   const admitTo = createAdmission(services);
   for (const route of routes) {
+    const access = route.access ?? 'workspace';
+    const meter = services.meterOf?.(route.operationId) ?? null;
+    // Only what concerns a workspace is in its log.
+    const note = access === 'workspace' ? (services.noteOf?.(route.method, templateOf(route.path)) ?? null) : null;
     app.route({
       method: route.method,
       url: route.path,
       exposeHeadRoute: route.method === 'GET',
-      handler: handlerOf(route, admitTo(route.access ?? 'workspace'), services.respond, services.meterOf?.(route.operationId) ?? null),
+      handler: handlerOf(route, admitTo(access), services.respond, { meter, note }),
     });
   }
 }
@@ -40,10 +46,10 @@ type Ids = Record<string, Uuid>;
 const NO_IDS: Ids = Object.freeze({});
 const NO_QUERY = Object.freeze({});
 
-function handlerOf(route: Route, admit: Admit, respond: Responder, meter: RequestMeter | null) {
+function handlerOf(route: Route, admit: Admit, respond: Responder, { meter, note }: Pick<Exchange, 'meter' | 'note'>) {
   const serve = createServe(route, respond);
   return (request: FastifyRequest, reply: FastifyReply): void => {
-    const exchange = exchangeOf(request, reply, meter);
+    const exchange = exchangeOf(request, reply, meter, note);
     try {
       const admission = admit(request.raw);
       if (admission instanceof Promise) {
@@ -91,6 +97,7 @@ function createServe(route: Route, respond: Responder): (exchange: Exchange, adm
 
   return (exchange, { caller, refusal, context, rateLimit }, params) => {
     exchange.rateLimit = rateLimit;
+    exchange.caller = caller;
     if (refusal !== null || caller === null) return respond.refuse(exchange, refusal ?? ABSENT, context);
     const { request } = exchange;
     if (request.headers.host === undefined && request.httpVersion === '1.1') return respond.refuse(exchange, NO_HOST);

@@ -4,12 +4,12 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { webhookPayloads } from '../schemas/webhook-payloads.ts';
-import { buildOpenApi, templateOf } from './openapi.ts';
+import { buildOpenApi } from './openapi.ts';
 import { impliedErrors } from './openapi-errors.ts';
 import type { People } from './people.ts';
 import { problemStatus } from './problems.ts';
 import type { Reads } from './reads.ts';
-import { defineRoute, type Route } from './route.ts';
+import { defineRoute, type Route, templateOf } from './route.ts';
 import { allRoutes } from './routes/all.ts';
 import { validate } from './validation.ts';
 import type { Writes } from './writes.ts';

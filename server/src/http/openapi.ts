@@ -7,7 +7,7 @@ import { type IdKind, idPrefixes } from '../domain/ids.ts';
 import { exampleId } from '../schemas/text.ts';
 import { SESSION_COOKIE } from './cookies.ts';
 import { errorResponses, headerComponents, headerRefs, responseComponents } from './openapi-errors.ts';
-import type { Access, Route } from './route.ts';
+import { type Access, type Route, templateOf } from './route.ts';
 
 export interface WebhookDescription {
   readonly type: string;
@@ -101,9 +101,6 @@ export function buildOpenApi(routes: readonly Route[], { version, webhooks = [],
   );
   return withoutTwins(document);
 }
-
-/** `/v1/projects/:id` → `/v1/projects/{id}`. */
-export const templateOf = (path: string): string => path.replace(/:(\w+)/g, '{$1}');
 
 function pathsOf(routes: readonly Route[], codeSamples: NonNullable<OpenApiOptions['codeSamples']>): ZodOpenApiPathsObject {
   const paths: ZodOpenApiPathsObject = {};

@@ -100,3 +100,6 @@ export function isRefusal(outcome: object): outcome is Refusal {
 export function defineRoute<Query, Body>(route: Route<Query, Body>): Route {
   return route as unknown as Route;
 }
+
+/** `/v1/projects/:id` → `/v1/projects/{id}`: a path as the document writes it. */
+export const templateOf = (path: string): string => path.replace(/:(\w+)/g, '{$1}');

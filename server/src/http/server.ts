@@ -11,7 +11,7 @@ import { registerDocs } from './docs.ts';
 import { mountRoutes, NO_HOST } from './mount.ts';
 import { type Authentication, rateLimitPolicy } from './plugins/authenticate.ts';
 import { createClientErrorHandler, createConnectHandler } from './plugins/client-errors.ts';
-import { createRequestIds, createResponder, type Exchange, exchangeOf, type RequestMeter, type Responder } from './plugins/respond.ts';
+import { createRequestIds, createResponder, type Exchange, exchangeOf, type RequestMeter, type RequestNote, type Responder } from './plugins/respond.ts';
 import { createPathTable, judgeUnmatched, type PathTable } from './plugins/unmatched.ts';
 import type { Route } from './route.ts';
 
@@ -29,6 +29,8 @@ export interface ServerOptions extends Authentication {
   readonly answerMetrics?: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
   /** What counts the answers of an operation; left out where nobody counts. */
   readonly meterOf?: ((operationId: string) => RequestMeter) | undefined;
+  /** What keeps the answers of an operation for the people of a workspace; left out where nobody does. */
+  readonly noteOf?: ((method: Route['method'], path: string) => RequestNote) | undefined;
   readonly log: Logger;
   readonly timeouts?: Partial<Timeouts>;
 }
@@ -140,7 +142,8 @@ function listenForOddities(app: FastifyInstance, respond: Responder, requestId: 
   // 100 Continue is sent by the route when it wants the body, so that a refusal saves the client the upload.
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => server.emit('request', request, response));
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    const exchange = { request, response, requestId: requestId(), rateLimit: null, bodyRead: false, meter: null, startedAtMs: 0 };
+    const nobody = { rateLimit: null, bodyRead: false, meter: null, note: null, caller: null, startedAtMs: 0 };
+    const exchange = { ...nobody, request, response, requestId: requestId() };
     respond.refuse(exchange, { code: 'malformed_request', detail: 'The only Expect this server meets is 100-continue.' });
   });
 }

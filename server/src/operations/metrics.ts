@@ -42,6 +42,8 @@ export interface Metrics {
   /** The same sender, with its attempts counted. */
   measured(send: Send): Send;
   pruned(kind: PruneKind, rows: number): void;
+  /** What another part of the process counts by itself; asked at every text. */
+  add(families: () => Family[]): void;
   /** The text; `measured` says what there is to look at. */
   text(measured: Measured): Promise<string>;
 }
@@ -53,6 +55,7 @@ export function createMetrics(): Metrics {
   const attempts = new CounterByName<AttemptOutcomeName>([...answerOutcomes, ...attemptErrorKinds], 'other');
   const attemptDurationsS = new Histogram(ATTEMPT_BOUNDS_S);
   const pruned = new CounterByName<PruneKind | 'other'>(['deliveries', 'attempts', 'idempotency_keys'], 'other');
+  const others: (() => Family[])[] = [];
   // From the first time that somebody reads: where nobody does, it costs nothing.
   let lag: Lag | null = null;
 
@@ -110,6 +113,7 @@ export function createMetrics(): Metrics {
       }
     },
     pruned: (kind, rows) => pruned.add(kind, rows),
+    add: (families) => void others.push(families),
     async text({ database, lane, backlog, workerStatus, version, uptimeMs }) {
       const families = [
         info(version, database.kind),
@@ -125,6 +129,7 @@ export function createMetrics(): Metrics {
           type: 'counter' as const,
           samples: pruned.samples('kind').filter(({ labels }) => labels?.kind !== 'other'),
         },
+        ...others.flatMap((families) => families()),
         ...processFamilies(lag),
       ];
       lag?.reset();

@@ -13,7 +13,7 @@ import { paymentExample } from './payments.ts';
 
 export const csvText = z.string().meta({ description: 'A header line, then a line for each record; lines end with CR and LF.' });
 
-export const pdfFile = z.string().meta({ format: 'binary', description: 'A PDF file.' });
+export const pdfFile = z.string().meta({ description: 'A PDF file.' });
 
 const moment = (date: Date | null): string => (date === null ? '' : formatTimestamp(date));
 

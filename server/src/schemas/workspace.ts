@@ -99,7 +99,7 @@ const logoInput = z
         context.issues.push({ code: 'invalid_format', format: 'image', input: '', message: `Must be ${LOGO}.` });
         return z.NEVER;
       })
-      .meta({ description: `${LOGO.charAt(0).toUpperCase()}${LOGO.slice(1)}.`, maxLength: BASE64_LENGTH, contentEncoding: 'base64' }),
+      .meta({ description: `${LOGO.charAt(0).toUpperCase()}${LOGO.slice(1)}.`, maxLength: BASE64_LENGTH }),
   })
   .meta({ id: 'WorkspaceLogoInput', description: 'A new logo.', example: { data: EXAMPLE_PIXEL } });
 

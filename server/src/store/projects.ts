@@ -2,9 +2,11 @@
 
 import type { Uuid } from '../domain/ids.ts';
 import type { Project, ProjectStatus } from '../domain/project.ts';
+import type { ProjectTotals } from '../domain/totals.ts';
 import type { Queryable } from './database.ts';
-import { type Condition, defineList, equals, oneOf, tableSource } from './lists.ts';
+import { type Condition, defineList, equals, oneOf, type SumRow, tableSource } from './lists.ts';
 import { columnTypes, defineTable } from './tables.ts';
+import { byCurrency } from './totals.ts';
 
 export const projectTable = defineTable<Project>('projects', {
   workspaceId: columnTypes.fixedUuid('workspace_id'),
@@ -52,6 +54,30 @@ export const listProjects = defineList<Project, ProjectFilters>({
     metadata: holds,
   },
 });
+
+/**
+ * What a project adds up to, by currency: its milestones along milestones_by_project, its payments along payments_by_project. Null where
+ * there is no such project.
+ */
+export async function sumProject(queryable: Queryable, workspaceId: Uuid, id: Uuid): Promise<ProjectTotals[] | null> {
+  const rows = await queryable.query<SumRow & { kind: 'milestone' | 'payment'; status: string }>(
+    `select 'milestone'::text as kind, status, currency, count(*)::integer as count, sum(amount_minor)::text as amount
+     from milestones where workspace_id = $1 and project_id = $2 and status <> 'cancelled' group by status, currency
+     union all
+     select 'payment'::text, status, currency, count(*)::integer, sum(amount_minor)::text
+     from payments where workspace_id = $1 and project_id = $2 group by status, currency
+     order by currency`,
+    [workspaceId, id],
+  );
+  if (rows.length === 0 && !(await hasProject(queryable, workspaceId, id))) return null;
+  return byCurrency(rows, (of) => ({
+    planned: of(({ kind }) => kind === 'milestone'),
+    submitted: of(({ kind, status }) => kind === 'milestone' && status === 'submitted'),
+    approved: of(({ kind, status }) => kind === 'milestone' && status === 'approved'),
+    pending: of(({ kind, status }) => kind === 'payment' && status === 'pending'),
+    released: of(({ kind, status }) => kind === 'payment' && status === 'released'),
+  }));
+}
 
 /** Whether the workspace has this project, by the primary key. */
 export async function hasProject(queryable: Queryable, workspaceId: Uuid, id: Uuid): Promise<boolean> {

@@ -120,7 +120,7 @@ export function answerFaults(method: string, url: string, { status, headers, bod
   if (!(headers['content-type'] ?? '').startsWith(type as string)) faults.push(`content-type ${headers['content-type']} is not ${type}`);
   if (status >= 400 && content.examples[body?.code] === undefined)
     faults.push(`${status} ${body?.code} is not declared for ${operation.name}`);
-  return [...faults, ...schemaFaults(content.schema, type === 'text/event-stream' ? text : body, resolve)];
+  return [...faults, ...schemaFaults(content.schema, type?.includes('json') ? body : text, resolve)];
 }
 
 /** `Idempotent-Replayed` is there on replays only. */

@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import type { Refusal } from '../../domain/errors.ts';
 import { CommitUnknown, DatabaseUnavailable, TransactionAborted } from '../../store/database.ts';
 import { PROBLEM_CONTENT_TYPE, type ProblemContext, problemHeaders, problemStatus, toProblem } from '../problems.ts';
+import type { Caller } from '../route.ts';
 
 export const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
 
@@ -30,7 +31,16 @@ export interface Exchange {
   bodyRead: boolean;
   /** Counts the answer and its time; null where nobody counts. */
   readonly meter: RequestMeter | null;
+  /** Notes the answer for the workspace that asked; null where nobody does. */
+  readonly note: RequestNote | null;
+  /** Who asks; null as long as nobody has shown to be one who may. */
+  caller: Caller | null;
   readonly startedAtMs: number;
+}
+
+/** What keeps the answers of one operation for the people of the workspace; compose.ts hands it in. */
+export interface RequestNote {
+  answered(caller: Caller, requestId: string, method: string | undefined, status: number, durationMs: number): void;
 }
 
 /** What counts the answers of one operation; compose.ts hands it in. */
@@ -38,7 +48,12 @@ export interface RequestMeter {
   answered(status: number, durationMs: number): void;
 }
 
-export function exchangeOf(request: FastifyRequest, reply: FastifyReply, meter: RequestMeter | null = null): Exchange {
+export function exchangeOf(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  meter: RequestMeter | null = null,
+  note: RequestNote | null = null,
+): Exchange {
   return {
     request: request.raw,
     response: reply.raw,
@@ -46,7 +61,9 @@ export function exchangeOf(request: FastifyRequest, reply: FastifyReply, meter: 
     rateLimit: null,
     bodyRead: false,
     meter,
-    startedAtMs: meter === null ? 0 : performance.now(),
+    note,
+    caller: null,
+    startedAtMs: meter === null && note === null ? 0 : performance.now(),
   };
 }
 
@@ -108,7 +125,7 @@ export function createResponder({ log, rateLimitPolicy, isDraining }: ResponderO
     if (isDraining() || (status >= 400 && mustClose(exchange))) headers.Connection = 'close';
     response.writeHead(status, headers);
     response.end(text ?? undefined);
-    exchange.meter?.answered(status, performance.now() - exchange.startedAtMs);
+    count(exchange, status);
     // Neither the query nor any header or body is logged: they may hold what is nobody's business.
     if (traces)
       log.debug({ request_id: requestId, method: request.method, path: request.url?.split('?', 1)[0], status }, 'request answered');
@@ -133,7 +150,7 @@ export function createResponder({ log, rateLimitPolicy, isDraining }: ResponderO
       if (response.headersSent || response.destroyed) return;
       // Some proxies gather an answer before they pass it on; this header tells the most common one not to.
       response.writeHead(200, { ...commonHeaders(exchange), ...extra, 'Content-Type': type, 'X-Accel-Buffering': 'no' });
-      exchange.meter?.answered(200, performance.now() - exchange.startedAtMs);
+      count(exchange, 200);
       if (request.method === 'HEAD') response.end();
       else begin(response);
     },
@@ -151,6 +168,14 @@ export function createResponder({ log, rateLimitPolicy, isDraining }: ResponderO
 
 function contextWith(context: ProblemContext | undefined, scope: Refusal['scope'], retryAfterSeconds: number | undefined): ProblemContext {
   return { ...context, ...(scope === undefined ? {} : { scope }), ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) };
+}
+
+function count(exchange: Exchange, status: number): void {
+  const { meter, note, caller } = exchange;
+  if (meter === null && note === null) return;
+  const durationMs = performance.now() - exchange.startedAtMs;
+  meter?.answered(status, durationMs);
+  if (note !== null && caller !== null) note.answered(caller, exchange.requestId, exchange.request.method, status, durationMs);
 }
 
 /** What a client is told of a throw: whether anything happened, and nothing of the inside. */

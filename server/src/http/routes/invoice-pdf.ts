@@ -21,7 +21,7 @@ export function invoicePdfRoutes(reads: Reads): Route[] {
         'invoice in the same state is the same file, to the byte.',
       scope: 'invoices:read',
       ids: { id: 'invoice' },
-      success: { status: 200, description: 'The page.', schema: pdfFile, contentType: 'application/pdf' },
+      success: { status: 200, description: 'The page.', schema: pdfFile, example: '%PDF-1.3 …', contentType: 'application/pdf' },
       errors: [],
       async handle({ caller, ids }) {
         const found = await reads.getInvoiceDocument(caller.workspaceId, ids.id as Uuid);

@@ -7,7 +7,7 @@ import { ABSENT } from '../mount.ts';
 import type { Reads } from '../reads.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { serializerOf } from '../serialize.ts';
-import { envelope, etag, submit, type Writes } from '../writes.ts';
+import { audited, etag, submit, type Writes } from '../writes.ts';
 
 const serialize = serializerOf(workspaceResource);
 
@@ -17,7 +17,7 @@ const updated = (settings: WorkspaceSettings) => ({
   body: serialize(presentWorkspace(settings)),
 });
 
-export function settingsRoutes(reads: Reads, { lane }: Writes): Route[] {
+export function settingsRoutes(reads: Reads, writes: Writes): Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -62,7 +62,7 @@ export function settingsRoutes(reads: Reads, { lane }: Writes): Route[] {
           invoicePrefix: invoice_prefix,
           taxLine: tax_line,
         };
-        return submit(lane, updateWorkspace(envelope(request, updated), update, request.ifMatch));
+        return submit(writes.lane, updateWorkspace(audited(writes, request, updated), update, request.ifMatch));
       },
     }),
   ];
