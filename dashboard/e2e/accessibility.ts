@@ -9,6 +9,12 @@ import type { Page } from 'playwright-core';
 const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 export async function seriousViolations(page: Page): Promise<readonly string[]> {
+  // What is still fading in has other colours than it will have.
+  await page.waitForFunction(() =>
+    document
+      .getAnimations()
+      .every(({ playState, effect }) => playState !== 'running' || effect?.getTiming().iterations === Number.POSITIVE_INFINITY),
+  );
   await page.evaluate(source);
   const found = await page.evaluate(async () => {
     const { violations } = await (globalThis as unknown as { readonly axe: typeof axe }).axe.run(document, { resultTypes: ['violations'] });

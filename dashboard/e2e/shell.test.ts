@@ -2,6 +2,7 @@
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { seriousViolations } from './accessibility.ts';
 import { chromiumMissing, openBrowser, openPage, type View, WAIT_MS, type Watched, wide } from './browser.ts';
 import { openSettled, settled } from './settled.ts';
 import { enter, owner, type Stack, signIn, startStack } from './stack.ts';
@@ -32,10 +33,13 @@ describe.skipIf(chromiumMissing !== null)(`the dashboard in a browser (${chromiu
     // Dialogs, menus and the palette put styles into the page when they open.
     await page.getByRole('button', { name: /^Workspace:/ }).click();
     await page.getByRole('menuitem', { name: 'New workspace' }).waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await page.keyboard.press('ControlOrMeta+k');
-    await page.getByPlaceholder('Search, paste an id').waitFor();
+    await page.getByRole('dialog', { name: 'Search and commands' }).waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
     await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
     expect(faults).toEqual([]);
   });
 
@@ -111,6 +115,7 @@ describe.skipIf(chromiumMissing !== null)(`the dashboard in a browser (${chromiu
     await page.getByPlaceholder('Search, paste an id').fill(project.id);
     await page.keyboard.press('Enter');
     await expect.poll(() => page.url(), { timeout: WAIT_MS }).toBe(`${stack.url}/projects/${project.id}`);
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
   });
 
   test('on a narrow screen nothing is wider than the screen, and the menu opens and closes', async () => {

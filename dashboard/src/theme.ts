@@ -63,6 +63,8 @@ export const theme = createTheme({
     Button: { defaultProps: { size: 'sm' } },
     TextInput: { defaultProps: { size: 'sm' } },
     Select: { defaultProps: { size: 'sm', allowDeselect: false } },
+    // An empty place that takes the focus first is none that a menu may hold.
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     Modal: { defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.4 } } },
     Drawer: { defaultProps: { overlayProps: { backgroundOpacity: 0.25 } } },
   },

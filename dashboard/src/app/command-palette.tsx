@@ -2,10 +2,10 @@
 // Finds and goes; what a command does is its area's.
 
 import '@mantine/spotlight/styles.css';
-import { Spotlight } from '@mantine/spotlight';
+import { createSpotlight, Spotlight } from '@mantine/spotlight';
 import { useQuery } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import type { Scope } from '../client/sdk.ts';
 import { useSession } from '../session/session.tsx';
 import { Icon, type IconName } from '../ui/icon.tsx';
@@ -41,11 +41,18 @@ function recordOf(areas: readonly Area[], text: string): FoundRecord | null {
 
 const MIN_LETTERS = 2;
 
+const [store, { open, close }] = createSpotlight();
+
 export function CommandPalette({ onClose }: { readonly onClose: () => void }): ReactNode {
   const areas = useAreas();
   const { can } = useSession();
   const router = useRouter();
   const [text, setText] = useState('');
+  // It exists only while it is open; the shell decides when.
+  useEffect(() => {
+    open();
+    return close;
+  }, []);
   const go = (href: string): void => router.history.push(href);
   const wanted = text.toLowerCase().trim();
   const entries = entriesOf(areas, can, go).filter(({ label, words }) => `${label} ${words}`.toLowerCase().includes(wanted));
@@ -60,7 +67,17 @@ export function CommandPalette({ onClose }: { readonly onClose: () => void }): R
   });
   const records = record === null ? found : [record];
   return (
-    <Spotlight.Root forceOpened query={text} onQueryChange={setText} onSpotlightClose={onClose} shortcut={null} scrollable maxHeight={420}>
+    <Spotlight.Root
+      store={store}
+      overlayProps={{ blur: 0, backgroundOpacity: 0.35 }}
+      attributes={{ content: { 'aria-label': 'Search and commands' } }}
+      query={text}
+      onQueryChange={setText}
+      onSpotlightClose={onClose}
+      shortcut={null}
+      scrollable
+      maxHeight={420}
+    >
       <Spotlight.Search
         aria-label="Search or run a command"
         placeholder="Search, paste an id, or run a command"

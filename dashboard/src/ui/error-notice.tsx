@@ -39,7 +39,14 @@ export interface ErrorNoticeProps {
 export function ErrorNotice({ error, retry }: ErrorNoticeProps): ReactNode {
   const { title, detail, requestId, fields } = faultOf(error);
   return (
-    <Alert color="red" variant="light" title={title} icon={<Icon name="warning" />} role="alert">
+    <Alert
+      color="red"
+      variant="default"
+      title={title}
+      icon={<Icon name="warning" />}
+      role="alert"
+      style={{ borderLeft: '3px solid var(--mantine-color-red-6)' }}
+    >
       <Stack gap="xs">
         <Text size="sm">{detail}</Text>
         {fields.length > 0 && (
