@@ -2,7 +2,7 @@
 // Plain function calls; decides nothing about requests.
 
 import type { Logger } from 'pino';
-import { createBetterAuth } from './accounts/better-auth.ts';
+import type { BetterAuth } from './accounts/better-auth.ts';
 import { createIdentity } from './accounts/create-identity.ts';
 import { createKeyUses } from './accounts/key-uses.ts';
 import { createMail } from './accounts/mail.ts';
@@ -79,8 +79,14 @@ export function composePeople({ store, config, limits, log, clock, newId, random
     now: Date.now,
     secret,
   });
+  let auth: Promise<BetterAuth> | null = null;
   const identity = createIdentity({
-    auth: createBetterAuth({ database, newId, secret, passwords, cookieNames, secure }),
+    auth: () => {
+      auth ??= import('./accounts/better-auth.ts').then(({ createBetterAuth }) =>
+        createBetterAuth({ database, newId, secret, passwords, cookieNames, secure }),
+      );
+      return auth;
+    },
     passwords,
     limits: signInLimits,
     cookieNames,

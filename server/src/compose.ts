@@ -8,10 +8,11 @@ import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
 import { createKeyCache } from './accounts/key-cache.ts';
 import { createKeyUses } from './accounts/key-uses.ts';
+import { createPasswordWork } from './accounts/password-work.ts';
 import { createRateLimit } from './accounts/rate-limit.ts';
 import { type Committed, createLanes, type Lane } from './commands/lane.ts';
-import { composeDelivery, type Delivery, type DeliveryConfig } from './compose-delivery.ts';
 import { composeDashboard, type DashboardConfig } from './compose-dashboard.ts';
+import { composeDelivery, type Delivery, type DeliveryConfig } from './compose-delivery.ts';
 import { composePeople, type PeopleConfig } from './compose-people.ts';
 import { type Config, ConfigurationError, databaseOptions, webhookNetwork } from './config.ts';
 import { makeKeySecret } from './domain/api-key.ts';
@@ -136,7 +137,7 @@ export function assembleStore(
     onCommitted,
     onBatch,
     applied,
-    operations: createOperations({ database, lane, clock, random }),
+    operations: createOperations({ database, lane, clock, random, hashPassword: createPasswordWork().hash }),
     async close() {
       await lane.close();
       await announcer.settled();

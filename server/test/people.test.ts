@@ -298,6 +298,19 @@ describe('sessions', () => {
   });
 });
 
+describe('somebody who has lost the password', () => {
+  test('gets another from the operator, and the second factor and every session end', async () => {
+    const owner = await signUpOwner(app);
+    const { secret } = await owner.ok('POST', '/v1/account/totp', { body: { password: PASSWORD } });
+    await owner.ok('POST', '/v1/account/totp/verify', { body: { code: totp(secret) } });
+    const { email, password } = await app.store.operations.resetPassword({ email: 'Owner@example.com' }, () => {});
+    await expect(app.store.operations.resetPassword({ email: 'nobody@example.com' }, () => {})).rejects.toThrow(/Nobody/);
+    expect((await openBrowser(app).call('POST', '/v1/account/sign_in', { body: { email, password: PASSWORD } })).status).toBe(401);
+    expect((await signIn(openBrowser(app), email, password)).body.totp_required).toBe(false);
+    expect(await app.database.query('select 1 from identity_sessions')).toHaveLength(1);
+  });
+});
+
 describe('where a request comes from', () => {
   test.each([
     ['from another site', { origin: 'https://evil.test', 'sec-fetch-site': 'cross-site' }],

@@ -1,9 +1,9 @@
 // better-auth, set up over our own tables and cookies. It is never mounted: identity calls the few of its endpoints that it uses.
 // Its own limits, origin checks, telemetry and logs are off: ours stand before it, and an address or a token must not get into a log.
 
-import { betterAuth } from 'better-auth';
 import { createAdapterFactory } from 'better-auth/adapters';
-import { twoFactor } from 'better-auth/plugins';
+import { betterAuth } from 'better-auth/minimal';
+import { twoFactor } from 'better-auth/plugins/two-factor';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../domain/person.ts';
 import type { Database } from '../store/database.ts';
 import { createIdentityRows, type IdentityCondition, type IdentityRow } from '../store/identity-rows.ts';

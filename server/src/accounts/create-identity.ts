@@ -12,7 +12,8 @@ import { type createPasswordWork, PasswordWorkFull } from './password-work.ts';
 import type { SignInLimits } from './sign-in-limits.ts';
 
 export interface IdentityOptions {
-  readonly auth: BetterAuth;
+  /** Loaded when first needed: a server that only programs call never does. */
+  readonly auth: () => Promise<BetterAuth>;
   readonly passwords: ReturnType<typeof createPasswordWork>;
   readonly limits: SignInLimits;
   readonly cookieNames: { readonly session: string; readonly challenge: string };
@@ -42,7 +43,7 @@ const refusals: Readonly<Record<string, IdentityRefusal>> = {
   INVALID_TWO_FACTOR_COOKIE: { code: 'wrong_code', detail: 'No sign-in waits for a code here; begin anew.' },
   TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE: { code: 'wrong_code', detail: 'Too many wrong codes; begin to sign in anew.' },
   ACCOUNT_TEMPORARILY_LOCKED: { code: 'too_many_attempts', detail: 'Too many wrong codes for this account.', retryAfterSeconds: LOCKED_S },
-  TOTP_NOT_ENABLED: { code: 'invalid_transition', detail: 'Begin with a second factor first.' },
+  TOTP_NOT_ENABLED: { code: 'invalid_transition', detail: 'There is no second factor to turn on; make one first.' },
   TWO_FACTOR_NOT_ENABLED: { code: 'invalid_transition', detail: 'The account has no second factor.' },
   BACKUP_CODES_NOT_ENABLED: { code: 'wrong_code', detail: 'The code does not fit.' },
   TOTP_ALREADY_ENABLED: { code: 'invalid_transition', detail: 'The account has a second factor; turn it off first.' },
@@ -131,7 +132,7 @@ export function createIdentity(options: IdentityOptions): Identity {
       const over = await limits.count({ address: visit.origin.ip, account });
       if (over !== null) return over;
       return refusing(async () => {
-        const { headers, response } = await auth.api.signInEmail({
+        const { headers, response } = await (await auth()).api.signInEmail({
           body: { email: account, password },
           headers: headersOf(visit, null),
           returnHeaders: true,
@@ -150,12 +151,14 @@ export function createIdentity(options: IdentityOptions): Identity {
       const isTotp = /^\d{6}$/.test(code);
       if (isTotp && !(await options.claimCode(personId, codeHash(code), now(), CODE_MEMORY_MS))) return USED_CODE;
       const call = { body: { code }, headers: headersOf(visit, cookieNames.challenge), returnHeaders: true } as const;
-      const outcome = await refusing(() => (isTotp ? auth.api.verifyTOTP(call) : auth.api.verifyBackupCode(call)));
+      const outcome = await refusing(async () =>
+        isTotp ? (await auth()).api.verifyTOTP(call) : (await auth()).api.verifyBackupCode(call),
+      );
       if ('code' in outcome) return outcome.code === 'invalid_transition' ? NO_CHALLENGE : outcome;
       return signedInAs(personId, outcome.headers, visit);
     },
     async signOut(visit) {
-      const { headers } = await auth.api.signOut({ headers: headersOf(visit, cookieNames.session), returnHeaders: true });
+      const { headers } = await (await auth()).api.signOut({ headers: headersOf(visit, cookieNames.session), returnHeaders: true });
       return cookiesOf(headers, visit);
     },
     rename: (personId, name) => options.rename(personId, name, now()),
@@ -165,7 +168,7 @@ export function createIdentity(options: IdentityOptions): Identity {
       const over = await countProof(person, visit);
       if (over !== null) return over;
       return refusing(async () => {
-        const { headers } = await auth.api.changePassword({
+        const { headers } = await (await auth()).api.changePassword({
           body: { currentPassword, newPassword, revokeOtherSessions: true },
           headers: headersOf(visit, cookieNames.session),
           returnHeaders: true,
@@ -178,7 +181,10 @@ export function createIdentity(options: IdentityOptions): Identity {
       const over = await countProof(person, visit);
       if (over !== null) return over;
       return refusing(async () => {
-        const made = await auth.api.enableTwoFactor({ body: { password, method: 'totp' }, headers: headersOf(visit, cookieNames.session) });
+        const made = await (await auth()).api.enableTwoFactor({
+          body: { password, method: 'totp' },
+          headers: headersOf(visit, cookieNames.session),
+        });
         if (!('totpURI' in made) || made.totpURI === undefined) throw new Error('identity has made no secret');
         await limits.forget(person.email);
         const secret = new URL(made.totpURI).searchParams.get('secret') ?? '';
@@ -191,7 +197,7 @@ export function createIdentity(options: IdentityOptions): Identity {
       if (over !== null) return over;
       if (!(await options.claimCode(person.id, codeHash(code), now(), CODE_MEMORY_MS))) return USED_CODE;
       return refusing(async () => {
-        const { headers } = await auth.api.verifyTOTP({
+        const { headers } = await (await auth()).api.verifyTOTP({
           body: { code },
           headers: headersOf(visit, cookieNames.session),
           returnHeaders: true,
@@ -204,7 +210,7 @@ export function createIdentity(options: IdentityOptions): Identity {
       const over = await countProof(person, visit);
       if (over !== null) return over;
       return refusing(async () => {
-        const { headers } = await auth.api.disableTwoFactor({
+        const { headers } = await (await auth()).api.disableTwoFactor({
           body: { password },
           headers: headersOf(visit, cookieNames.session),
           returnHeaders: true,

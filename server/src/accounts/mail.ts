@@ -1,7 +1,7 @@
 // Mails an invitation over SMTP. Whoever invited is not kept waiting: a mail that cannot be sent is in the log, without its link.
 // Plain text; every word of a person in it is on one line.
 
-import { createTransport } from 'nodemailer';
+import type { Transporter } from 'nodemailer';
 
 export interface InvitationMail {
   readonly to: string;
@@ -31,16 +31,16 @@ export interface Mail {
 }
 
 export function createMail({ url, from, onError }: MailOptions): Mail {
-  const transport = createTransport({
-    url,
-    pool: true,
-    maxConnections: CONNECTIONS,
-    connectionTimeout: TIMEOUT_MS,
-    greetingTimeout: TIMEOUT_MS,
-    socketTimeout: TIMEOUT_MS,
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  } as Parameters<typeof createTransport>[0]);
+  let transport: Promise<Transporter> | null = null;
+  /** Made with the first mail. */
+  function connect(): Promise<Transporter> {
+    transport ??= import('nodemailer').then(({ createTransport }) => {
+      const bounds = { connectionTimeout: TIMEOUT_MS, greetingTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS };
+      const options = { url, pool: true, maxConnections: CONNECTIONS, ...bounds, disableFileAccess: true, disableUrlAccess: true };
+      return createTransport(options as Parameters<typeof createTransport>[0]);
+    });
+    return transport;
+  }
   const sending = new Set<Promise<void>>();
 
   return {
@@ -58,15 +58,15 @@ export function createMail({ url, from, onError }: MailOptions): Mail {
         'If you expected no invitation, do nothing.',
         '',
       ].join('\n');
-      const sent = transport
-        .sendMail({ from, to: { name: '', address: to }, subject: `Invitation to ${workspaceName}`, text })
+      const sent: Promise<void> = connect()
+        .then((mail) => mail.sendMail({ from, to: { name: '', address: to }, subject: `Invitation to ${workspaceName}`, text }))
         .then(() => undefined, onError)
         .finally(() => sending.delete(sent));
       sending.add(sent);
     },
     async close() {
       await Promise.all(sending);
-      transport.close();
+      (await transport)?.close();
     },
   };
 }

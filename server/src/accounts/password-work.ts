@@ -1,8 +1,6 @@
 // Hashing passwords, within bounds: each takes tens of milliseconds of a core and tens of megabytes, and strangers can ask for it.
 // How a password is hashed is better-auth's business (scrypt, salted).
 
-import { hashPassword, verifyPassword } from 'better-auth/crypto';
-
 /** Side by side; more would only take turns on the cores. */
 const AT_ONCE = 2;
 /** That wait their turn: some seconds of work. Beyond it whoever asks is told to come again. */
@@ -29,8 +27,10 @@ export function createPasswordWork() {
     }
   }
 
+  // Loaded when first needed: a server that only programs call, and the command line, never do.
+  const crypto = () => import('better-auth/crypto');
   return {
-    hash: (password: string): Promise<string> => inTurn(() => hashPassword(password)),
-    verify: (proof: { hash: string; password: string }): Promise<boolean> => inTurn(() => verifyPassword(proof)),
+    hash: (password: string): Promise<string> => inTurn(async () => (await crypto()).hashPassword(password)),
+    verify: (proof: { hash: string; password: string }): Promise<boolean> => inTurn(async () => (await crypto()).verifyPassword(proof)),
   };
 }

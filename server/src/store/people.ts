@@ -155,3 +155,21 @@ export async function deleteSetupTokens(queryable: Queryable): Promise<void> {
   // A handful of rows.
   await queryable.query('delete from setup_tokens');
 }
+
+/** A new password, no second factor and no session, for whoever has this address; false where nobody does. Indexes by address and by person. */
+export function resetPassword(database: Database, email: string, passwordHash: string, now: Date): Promise<boolean> {
+  return database.transaction(async (transaction) => {
+    const [row] = await transaction.query<{ id: Uuid }>(
+      'update identity_users set totp_enabled = false, updated_at = $2 where email = $1 returning id',
+      [email, now],
+    );
+    if (row === undefined) return false;
+    await transaction.query(
+      "update identity_accounts set password_hash = $2, updated_at = $3 where user_id = $1 and provider_id = 'credential'",
+      [row.id, passwordHash, now],
+    );
+    await transaction.query('delete from identity_totp where user_id = $1', [row.id]);
+    await transaction.query('delete from identity_sessions where user_id = $1', [row.id]);
+    return true;
+  });
+}
