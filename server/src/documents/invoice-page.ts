@@ -109,7 +109,10 @@ interface Style {
 /** Writes a text into a column, wrapped, and returns where the next one may begin. */
 function write(page: Page, text: string, at: { x: number; y: number; width: number }, style: Style = {}): number {
   const { size = 9.5, strong = false, color = INK, align = 'left' } = style;
-  page.font(strong ? 'strong' : 'regular').fontSize(size).fillColor(color);
+  page
+    .font(strong ? 'strong' : 'regular')
+    .fontSize(size)
+    .fillColor(color);
   // Without a height pdfkit would begin pages of its own.
   const height = page.heightOfString(text, { width: at.width, align });
   page.text(text, at.x, at.y, { width: at.width, align, height: height + size });
@@ -130,7 +133,9 @@ function drawHead(page: Page, { invoice, letterhead, projectName, timezone }: In
   let leftY: number = PAGE.margin;
   if (letterhead.logo !== null) {
     page.image(letterhead.logo.data, PAGE.margin, leftY, { fit: [LOGO.width, LOGO.height] });
-    leftY += Math.min(LOGO.height, letterhead.logo.height * Math.min(LOGO.width / letterhead.logo.width, LOGO.height / letterhead.logo.height)) + 10;
+    leftY +=
+      Math.min(LOGO.height, letterhead.logo.height * Math.min(LOGO.width / letterhead.logo.width, LOGO.height / letterhead.logo.height)) +
+      10;
   }
   let rightY = write(page, 'Invoice', { ...right, y: PAGE.margin }, { size: 22, strong: true, align: 'right' }) + 2;
   rightY = write(page, number, { ...right, y: rightY }, { size: 11, align: 'right' }) + 8;
@@ -160,7 +165,12 @@ function turnPage(page: Page): void {
 function drawTableHead(page: Page, currency: string): void {
   const { y } = page;
   write(page, 'Description', { x: PAGE.margin, y, width: DESCRIPTION_WIDTH }, { color: FAINT, size: 8.5 });
-  const end = write(page, `Amount in ${currency}`, { x: RIGHT - AMOUNT_WIDTH, y, width: AMOUNT_WIDTH }, { color: FAINT, size: 8.5, align: 'right' });
+  const end = write(
+    page,
+    `Amount in ${currency}`,
+    { x: RIGHT - AMOUNT_WIDTH, y, width: AMOUNT_WIDTH },
+    { color: FAINT, size: 8.5, align: 'right' },
+  );
   rule(page, end + 4, INK);
   page.y = end + 11;
 }
@@ -185,13 +195,25 @@ function drawLines(page: Page, { lines, currency }: Invoice): void {
 
 function drawTotals(page: Page, { invoice, letterhead }: InvoiceDocument): void {
   const { currency, subtotalMinor, taxMinor, totalMinor } = invoice;
-  const taxLine = letterhead.taxLine === null ? null : letterhead.taxLine.split(/\r\n|\r|\n/).map(shown).join('\n');
+  const taxLine =
+    letterhead.taxLine === null
+      ? null
+      : letterhead.taxLine
+          .split(/\r\n|\r|\n/)
+          .map(shown)
+          .join('\n');
   const needed = 90 + (taxLine === null ? 0 : heightOf(page, taxLine, WIDTH, 9));
   if (page.y + needed > BOTTOM) turnPage(page);
   const label = { x: PAGE.margin, width: DESCRIPTION_WIDTH };
   const value = { x: RIGHT - AMOUNT_WIDTH, width: AMOUNT_WIDTH };
   let y = page.y + 4;
-  const parts: [string, bigint][] = taxMinor === 0n ? [] : [['Subtotal', subtotalMinor], ['Tax', taxMinor]];
+  const parts: [string, bigint][] =
+    taxMinor === 0n
+      ? []
+      : [
+          ['Subtotal', subtotalMinor],
+          ['Tax', taxMinor],
+        ];
   for (const [name, minor] of parts) {
     write(page, name, { ...label, y }, { align: 'right', color: FAINT });
     y = write(page, amountOf(minor, currency), { ...value, y }, { align: 'right' }) + 4;
@@ -209,7 +231,12 @@ function drawFeet(page: Page, letterhead: Letterhead, number: string): void {
     page.switchToPage(i);
     const y = PAGE.height - PAGE.margin - 10;
     write(page, clipped(page, name, COLUMN), { x: PAGE.margin, y, width: COLUMN }, { size: 8, color: FAINT });
-    write(page, `${number} · page ${i + 1} of ${count}`, { x: RIGHT - COLUMN, y, width: COLUMN }, { size: 8, color: FAINT, align: 'right' });
+    write(
+      page,
+      `${number} · page ${i + 1} of ${count}`,
+      { x: RIGHT - COLUMN, y, width: COLUMN },
+      { size: 8, color: FAINT, align: 'right' },
+    );
   }
 }
 

@@ -1,13 +1,13 @@
 // What the routes of the dashboard need from the database and its neighbours, as functions that speak of the domain.
 // Decides nothing and knows no request.
 
+import { drawInvoice, type InvoiceDocument } from '../documents/invoice-page.ts';
 import type { Uuid } from '../domain/ids.ts';
 import type { Milestone } from '../domain/milestone.ts';
 import type { RequestLogEntry } from '../domain/request-log.ts';
-import type { InvoiceTotals, MonthTotals, PaymentTotals, ProjectTotals } from '../domain/totals.ts';
 import { dayOf, monthsUntil } from '../domain/time-zone.ts';
+import type { InvoiceTotals, MonthTotals, PaymentTotals, ProjectTotals } from '../domain/totals.ts';
 import type { WorkspaceSettings } from '../domain/workspace.ts';
-import { drawInvoice, type InvoiceDocument } from '../documents/invoice-page.ts';
 import { OVERVIEW_MONTHS, OVERVIEW_RECORDS, type Overview } from '../schemas/overview.ts';
 import type { Usage } from '../schemas/request-log.ts';
 import { createByIdReader } from '../store/by-id.ts';

@@ -115,13 +115,13 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
       first = (first + entries.length) % RING_SIZE;
       waiting -= entries.length;
     }
+    // In the same breath as the last look at what waits: whatever comes after begins anew.
+    flushing = null;
   }
 
   function flush(): Promise<void> {
-    flushing ??= writeAll().finally(() => {
-      flushing = null;
-    });
-    return flushing;
+    if (flushing === null && waiting > 0) flushing = writeAll();
+    return flushing ?? Promise.resolve();
   }
 
   return {

@@ -7,7 +7,7 @@ import { formatInvoiceNumber, type IssuedInvoice } from '../domain/invoice.ts';
 import { majorUnits } from '../domain/money.ts';
 import type { Payment } from '../domain/payment.ts';
 import { formatTimestamp } from '../domain/timestamp.ts';
-import { csvLine, type Columns } from './csv.ts';
+import { type Columns, csvLine } from './csv.ts';
 import { invoiceExample } from './invoices.ts';
 import { paymentExample } from './payments.ts';
 

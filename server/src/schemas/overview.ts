@@ -53,13 +53,11 @@ export const overviewResource = z
       'Milestones whose due date has passed and that are neither submitted nor final.',
       `Up to ${OVERVIEW_RECORDS}, those that are due for longest first.`,
     ),
-    failing_endpoints: z
-      .object({ count: countField('How many there are.'), webhook_endpoints: z.array(webhookEndpointResource) })
-      .meta({
-        id: 'FailingEndpoints',
-        description: `Endpoints that do not acknowledge, or that were disabled for it. Up to ${OVERVIEW_RECORDS} are shown, newest first.`,
-        example: overviewExample.failing_endpoints,
-      }),
+    failing_endpoints: z.object({ count: countField('How many there are.'), webhook_endpoints: z.array(webhookEndpointResource) }).meta({
+      id: 'FailingEndpoints',
+      description: `Endpoints that do not acknowledge, or that were disabled for it. Up to ${OVERVIEW_RECORDS} are shown, newest first.`,
+      example: overviewExample.failing_endpoints,
+    }),
     months: z.array(z.string()).meta({
       description: `The last ${OVERVIEW_MONTHS} months of the workspace's time zone, oldest first, the current one included.`,
     }),

@@ -11,7 +11,9 @@ import { countField, exampleId, idField, idFilter, text, timestamp, wanted } fro
 
 const MAX_PATH_LENGTH = 100;
 
-const method = z.enum(loggedMethods, wanted(`one of ${loggedMethods.join(', ')}`)).meta({ id: 'RequestMethod', description: 'An HTTP method.' });
+const method = z
+  .enum(loggedMethods, wanted(`one of ${loggedMethods.join(', ')}`))
+  .meta({ id: 'RequestMethod', description: 'An HTTP method.' });
 const statusClass = z
   .enum(statusClasses, wanted(`one of ${statusClasses.join(', ')}`))
   .meta({ id: 'StatusClass', description: 'Statuses by their first digit.' });
@@ -42,7 +44,11 @@ export const requestLogEntryResource = z
     session_id: idField('session', 'The session of the person who asked; null where a key did.').nullable(),
     created_at: timestamp('When it was answered.'),
   })
-  .meta({ id: 'RequestLogEntry', description: 'A request that was answered. Never a body, query or header.', example: requestLogEntryExample });
+  .meta({
+    id: 'RequestLogEntry',
+    description: 'A request that was answered. Never a body, query or header.',
+    example: requestLogEntryExample,
+  });
 
 export function presentRequestLogEntry(entry: RequestLogEntry): z.output<typeof requestLogEntryResource> {
   return {
@@ -65,7 +71,9 @@ export const requestLogQuery = listQuery('request_log_entry', {
   api_key_id: idFilter('api_key').optional(),
   status_class: statusClass.optional(),
   method: method.optional(),
-  path: text(MAX_PATH_LENGTH).optional().meta({ description: 'Exactly this one, as the document writes it.', example: '/v1/projects/{id}' }),
+  path: text(MAX_PATH_LENGTH)
+    .optional()
+    .meta({ description: 'Exactly this one, as the document writes it.', example: '/v1/projects/{id}' }),
 });
 
 export const usageExample = {

@@ -31,7 +31,11 @@ export const paymentTotalsResource = z
         .meta({ id: 'PaymentTotalsOfCurrency', description: 'Payments in one currency.', example: paymentTotalsExample.currencies[0] }),
     ),
   })
-  .meta({ id: 'PaymentTotals', description: 'Payments added up, by currency and in the order of its code.', example: paymentTotalsExample });
+  .meta({
+    id: 'PaymentTotals',
+    description: 'Payments added up, by currency and in the order of its code.',
+    example: paymentTotalsExample,
+  });
 
 export function presentPaymentTotals(totals: readonly PaymentTotals[]): object {
   return { object: 'payment_totals', currencies: totals };
@@ -51,7 +55,11 @@ export const invoiceTotalsResource = z
         .meta({ id: 'InvoiceTotalsOfCurrency', description: 'Invoices in one currency.', example: invoiceTotalsExample.currencies[0] }),
     ),
   })
-  .meta({ id: 'InvoiceTotals', description: 'Invoices added up, by currency and in the order of its code.', example: invoiceTotalsExample });
+  .meta({
+    id: 'InvoiceTotals',
+    description: 'Invoices added up, by currency and in the order of its code.',
+    example: invoiceTotalsExample,
+  });
 
 export function presentInvoiceTotals(totals: readonly InvoiceTotals[]): object {
   return { object: 'invoice_totals', currencies: totals };
@@ -89,9 +97,12 @@ export const projectTotalsResource = z
         .meta({ id: 'ProjectTotalsOfCurrency', description: 'A project in one currency.', example: projectTotalsExample.currencies[0] }),
     ),
   })
-  .meta({ id: 'ProjectTotals', description: 'A project added up, by currency and in the order of its code.', example: projectTotalsExample });
+  .meta({
+    id: 'ProjectTotals',
+    description: 'A project added up, by currency and in the order of its code.',
+    example: projectTotalsExample,
+  });
 
 export function presentProjectTotals(projectId: Uuid, totals: readonly ProjectTotals[]): object {
   return { object: 'project_totals', project_id: encodeId('project', projectId), currencies: totals };
 }
-

@@ -4,8 +4,8 @@
 import { z } from 'zod';
 import { encodeId } from '../domain/ids.ts';
 import { type Logo, logoTypes, MAX_LOGO_BYTES, MAX_LOGO_PIXELS, readLogo } from '../domain/logo.ts';
-import { formatTimestamp } from '../domain/timestamp.ts';
 import { isTimeZone } from '../domain/time-zone.ts';
+import { formatTimestamp } from '../domain/timestamp.ts';
 import { MAX_ADDRESS_LINES, type WorkspaceSettings } from '../domain/workspace.ts';
 import { countField, currency, currencyField, exampleId, idField, name, paragraph, text, timestamp, wanted } from './text.ts';
 
@@ -72,9 +72,7 @@ export function presentWorkspace(settings: WorkspaceSettings): z.output<typeof w
     address_lines: [...settings.addressLines],
     tax_id: settings.taxId,
     logo:
-      logo === null
-        ? null
-        : { content_type: logo.contentType, width: logo.width, height: logo.height, data: logo.data.toString('base64') },
+      logo === null ? null : { content_type: logo.contentType, width: logo.width, height: logo.height, data: logo.data.toString('base64') },
     default_currency: settings.defaultCurrency,
     invoice_prefix: settings.invoicePrefix,
     tax_line: settings.taxLine,

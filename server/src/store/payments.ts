@@ -4,7 +4,7 @@ import type { Uuid } from '../domain/ids.ts';
 import type { Payment, PaymentStatus } from '../domain/payment.ts';
 import type { PaymentTotals } from '../domain/totals.ts';
 import type { Queryable } from './database.ts';
-import { defineList, defineSums, equals, oneOf, tableSource, type TimeRange } from './lists.ts';
+import { defineList, defineSums, equals, oneOf, type TimeRange, tableSource } from './lists.ts';
 import { columnTypes, defineTable } from './tables.ts';
 import { byCurrency } from './totals.ts';
 

@@ -5,7 +5,10 @@ import type { Sum } from '../domain/totals.ts';
 import type { SumRow } from './lists.ts';
 
 const add = (rows: readonly SumRow[]): Sum =>
-  rows.reduce<Sum>((sum, { count, amount }) => ({ count: sum.count + count, amount: sum.amount + BigInt(amount) }), { count: 0, amount: 0n });
+  rows.reduce<Sum>((sum, { count, amount }) => ({ count: sum.count + count, amount: sum.amount + BigInt(amount) }), {
+    count: 0,
+    amount: 0n,
+  });
 
 /** `sumsOf` says which rows of a currency each of its sums is made of. The rows come in the order of the currencies. */
 export function byCurrency<Row extends SumRow, Sums extends object>(
