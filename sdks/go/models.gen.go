@@ -700,6 +700,9 @@ type Overview struct {
 
 	// What waits for its release, and what was released in those months.
 	Totals []*OverviewTotals `json:"totals"`
+
+	// The `seq` of the last event, 0 before the first. `GET /v1/events` goes on from any number before it.
+	LatestEventSeq int64 `json:"latest_event_seq"`
 }
 
 // OverviewTotals: payments in one currency.

@@ -1629,8 +1629,8 @@ func (s *MemberService) Remove(ctx context.Context, id string, options ...Reques
 // Scope: `workspace:own`.
 //
 // POST /v1/members/{id}/make_owner
-func (s *MemberService) MakeOwner(ctx context.Context, id string, options ...RequestOption) (*Member, error) {
-	return fetch[Member](ctx, s.core, &call{method: "POST", path: "/v1/members/" + url.PathEscape(id) + "/make_owner", refusedID: checkID(id), keyed: true}, options)
+func (s *MemberService) MakeOwner(ctx context.Context, id string, params *OwnerCreationParams, options ...RequestOption) (*Member, error) {
+	return fetch[Member](ctx, s.core, &call{method: "POST", path: "/v1/members/" + url.PathEscape(id) + "/make_owner", refusedID: checkID(id), body: bodyOf(params, false), keyed: true}, options)
 }
 
 // InvitationService calls what is under /v1/invitations; it is a field of [Client].

@@ -131,6 +131,9 @@ func (params MilestoneUpdateParams) MarshalJSON() ([]byte, error) {
 	}{fields(params), unlessNil(params.Metadata == nil, params.Metadata)})
 }
 
+// OwnerCreationParams: nothing has to be said; may be left out.
+type OwnerCreationParams struct{}
+
 // PasswordChangeParams: the password and the one to replace it.
 type PasswordChangeParams struct {
 	// The current password.

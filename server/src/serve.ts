@@ -135,6 +135,10 @@ function greet({ config, version, port, operators, firstSecret, setupToken }: Gr
   if (!config.WEBHOOK_WORKER) say('  Webhooks   delivered by workers only: tranche worker');
   if (operators !== null) say(`  Metrics    ${describeAddress(operators)}/metrics`);
   else if (config.METRICS_TOKEN !== undefined) say(`  Metrics    ${url}/metrics, with METRICS_TOKEN`);
+  if (setupToken !== null) {
+    say('  Sign up    here; the first person to do so owns the workspace:');
+    say(`    ${config.PUBLIC_URL ?? url}/sign-up#setup_token=${setupToken}`);
+  }
   say(`  Reference  ${url}/docs`);
   if (firstSecret !== null) {
     say();
@@ -152,13 +156,6 @@ function greet({ config, version, port, operators, firstSecret, setupToken }: Gr
     say();
     say(`  The whole story, as a program:  npm run demo${port === DEFAULT_PORT ? '' : ` -- --url ${url}`}`);
   } else if (config.TRANCHE_API_KEY === undefined) say('  Keys       npm run tranche -- keys create --name mine');
-  if (setupToken !== null) {
-    say();
-    say('  Nobody has signed up yet. Whoever opens this page first owns the workspace:');
-    say();
-    say(`    ${config.PUBLIC_URL ?? url}/sign-up#setup_token=${setupToken}`);
-    say();
-  }
   if (!isLoopback(config.HOST)) say('  Others can reach this address: put TLS in front of it.');
   say();
 }

@@ -3,9 +3,9 @@
 
 import { createHash } from 'node:crypto';
 
-const BYTES = 24;
+const BYTES = 18;
 
-/** 192 random bits after a word that says what it is for, so that somebody who finds one knows. */
+/** 144 random bits after a word that says what it is for, so that somebody who finds one knows. */
 export function makeLinkToken(kind: 'setup' | 'inv', random: (bytes: Uint8Array) => void): string {
   const bytes = new Uint8Array(BYTES);
   random(bytes);

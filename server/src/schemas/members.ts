@@ -8,7 +8,7 @@ import type { Member } from '../domain/member.ts';
 import { givenRoles } from '../domain/roles.ts';
 import { email, linkToken, role } from './account.ts';
 import { listOf, listQuery } from './lists.ts';
-import { countField, exampleId, idField, name, timestamp, wanted } from './text.ts';
+import { countField, exampleId, idField, name, orEmpty, timestamp, wanted } from './text.ts';
 
 const givenRole = z
   .enum(givenRoles, wanted(`one of ${givenRoles.join(', ')}`))
@@ -74,6 +74,10 @@ export const memberUpdate = z.strictObject({ role: givenRole }).meta({
   description: 'The role to give. An owner who is given another stops being one.',
   example: memberUpdateExample,
 });
+
+export const ownerCreation = orEmpty(
+  z.strictObject({}).meta({ id: 'OwnerCreation', description: 'Nothing has to be said; may be left out.', example: {} }),
+);
 
 export const invitationStatuses = ['pending', 'accepted', 'revoked', 'expired'] as const satisfies readonly InvitationStatus[];
 

@@ -198,6 +198,8 @@ export async function populate(app: TestApp): Promise<Record<string, string>> {
     [app.workspaceId, delivery?.id],
   );
   const invitation = await app.ok('POST', '/v1/invitations', { body: { email: 'invited@example.com', role: 'viewer' } });
+  // So that the other can be made an owner and stop being one.
+  await addMember(app, 'owner');
   return {
     mem: await addMember(app),
     ivt: invitation.id,

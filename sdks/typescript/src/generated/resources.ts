@@ -50,6 +50,7 @@ import type {
   MilestoneCreate,
   MilestoneUpdate,
   Overview,
+  OwnerCreation,
   PasswordChange,
   PasswordProof,
   Payment,
@@ -812,8 +813,8 @@ export class Members extends Resource {
    *
    * Scope: `workspace:own`.
    */
-  makeOwner(id: string, options: CallOptions = {}): Call<Member> {
-    return this.requester.call('POST', at`/v1/members/${id}/make_owner`, undefined, options, 'member');
+  makeOwner(id: string, body: OwnerCreation = {}, options: CallOptions = {}): Call<Member> {
+    return this.requester.call('POST', at`/v1/members/${id}/make_owner`, body, options, 'member');
   }
 }
 

@@ -658,6 +658,8 @@ export interface Overview {
   released: ReleasedInMonth[];
   /** What waits for its release, and what was released in those months. */
   totals: OverviewTotals[];
+  /** The `seq` of the last event, 0 before the first. `GET /v1/events` goes on from any number before it. */
+  latest_event_seq: number;
 }
 
 /** Payments in one currency. */
@@ -667,6 +669,9 @@ export interface OverviewTotals {
   pending: Sum;
   released: Sum;
 }
+
+/** Nothing has to be said; may be left out. */
+export type OwnerCreation = Record<string, never>;
 
 /** The password and the one to replace it. */
 export interface PasswordChange {

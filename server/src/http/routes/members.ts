@@ -13,6 +13,7 @@ import {
   memberResource,
   memberUpdate,
   memberUpdateExample,
+  ownerCreation,
   presentMember,
   workspaceClose,
   workspaceClosed,
@@ -111,6 +112,8 @@ export function memberRoutes(people: People, writes: Writes): Route[] {
       description: 'An owner can do everything, also close the workspace and remove other owners. Whoever asks stays an owner too.',
       scope: 'workspace:own',
       ids,
+      body: ownerCreation,
+      bodyExample: {},
       success: {
         status: 200,
         description: 'The member, now an owner.',

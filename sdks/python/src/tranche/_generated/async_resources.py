@@ -3028,6 +3028,7 @@ class AsyncMembers:
                 "POST",
                 f"/v1/members/{path_segment('member_id', member_id)}/make_owner",
                 decode=Member._answer,
+                body={},
                 idempotency_key=idempotency_key,
                 headers=headers,
                 timeout=timeout,

@@ -30,6 +30,7 @@ __all__ = [
     "MemberUpdate",
     "MilestoneCreate",
     "MilestoneUpdate",
+    "OwnerCreation",
     "PasswordChange",
     "PasswordProof",
     "PaymentRelease",
@@ -143,6 +144,10 @@ class MilestoneUpdate(TypedDict, total=False):
     """Fixed once submitted, until changes are requested."""
     currency: str
     """Fixed once submitted, until changes are requested."""
+
+
+class OwnerCreation(TypedDict, total=False):
+    """Nothing has to be said; may be left out."""
 
 
 class PasswordChange(TypedDict):

@@ -633,6 +633,8 @@ class Overview(Model):
     released: list[ReleasedInMonth]
     totals: list[OverviewTotals]
     """What waits for its release, and what was released in those months."""
+    latest_event_seq: int
+    """The `seq` of the last event, 0 before the first. `GET /v1/events` goes on from any number before it."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)

@@ -3012,6 +3012,7 @@ class Members:
                 "POST",
                 f"/v1/members/{path_segment('member_id', member_id)}/make_owner",
                 decode=Member._answer,
+                body={},
                 idempotency_key=idempotency_key,
                 headers=headers,
                 timeout=timeout,
