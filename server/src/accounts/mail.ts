@@ -30,6 +30,8 @@ export interface Mail {
   close(): Promise<void>;
 }
 
+const onOneLine = (text: string): string => text.replace(/[\r\n]+/g, ' ');
+
 export function createMail({ url, from, onError }: MailOptions): Mail {
   let transport: Promise<Transporter> | null = null;
   /** Made with the first mail. */
@@ -44,7 +46,9 @@ export function createMail({ url, from, onError }: MailOptions): Mail {
   const sending = new Set<Promise<void>>();
 
   return {
-    invite({ to, workspaceName, inviter, role, link, expiresAt }) {
+    invite({ to, role, link, expiresAt, ...words }) {
+      const workspaceName = onOneLine(words.workspaceName);
+      const inviter = words.inviter === null ? null : onOneLine(words.inviter);
       if (sending.size >= MAX_WAITING) return onError(new Error('too many mails wait for the mail server'));
       const who = inviter === null ? 'You are' : `${inviter} has`;
       const text = [
