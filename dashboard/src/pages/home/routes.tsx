@@ -3,12 +3,14 @@
 
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import type { Area } from '../../app/area.ts';
+import { searchOf } from '../../app/search.ts';
 import { shellRoute } from '../../app/shell-route.tsx';
 
 export const homeRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,
     path: '/',
+    validateSearch: searchOf('all'),
     component: lazyRouteComponent(() => import('./home-page.tsx'), 'HomePage'),
   }),
 ] as const;
