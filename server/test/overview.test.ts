@@ -33,7 +33,7 @@ for (const kind of testDatabases) {
       const overview = await mine.ok('GET', '/v1/overview');
       expect(overview).toMatchObject({
         ...{ object: 'overview', awaiting_approval: { count: 0, milestones: [] }, overdue: { count: 0, milestones: [] } },
-        ...{ failing_endpoints: { count: 0, webhook_endpoints: [] }, released: [], totals: [] },
+        ...{ failing_endpoints: { count: 0, webhook_endpoints: [] }, released: [], totals: [], latest_event_seq: 0 },
       });
       expect(overview.months).toHaveLength(12);
       expect(overview.months.at(-1)).toBe(thisMonth);
@@ -48,6 +48,14 @@ for (const kind of testDatabases) {
       const { awaiting_approval: waiting } = await mine.ok('GET', '/v1/overview');
       expect(waiting.count).toBe(7);
       expect(titles(waiting.milestones)).toEqual([0, 1, 2, 3, 4].map((i) => `wait ${i}`));
+    });
+
+    test('the number of the last event is there, from which the log goes on', async () => {
+      const mine = await own();
+      await bringMilestone(mine, 'approved');
+      const { latest_event_seq: latest } = await mine.ok('GET', '/v1/overview');
+      const { data } = await mine.ok('GET', `/v1/events?after_seq=${latest - 2}`);
+      expect(data.map(({ seq }: Json) => seq)).toEqual([latest - 1, latest]);
     });
 
     test('overdue is what was due before today and is neither submitted nor final', async () => {

@@ -16,9 +16,9 @@ import { type InvoiceFilters, invoiceSource, sumInvoices } from '../store/invoic
 import { findKeyUsage } from '../store/key-usage.ts';
 import type { Page, PageRequest, TimeRange } from '../store/lists.ts';
 import { listAllMilestones, type WorkspaceMilestoneFilters } from '../store/milestones.ts';
-import { findAwaitingApproval, findOverdue } from '../store/overview.ts';
+import { findAwaitingApproval, findLatestSeq, findOverdue } from '../store/overview.ts';
 import { type PaymentFilters, sumPayments } from '../store/payments.ts';
-import { projectSource, sumProject } from '../store/projects.ts';
+import { sumProject } from '../store/projects.ts';
 import { foldReleases, sumReleases } from '../store/release-months.ts';
 import { listRequestLog, type RequestLogFilters } from '../store/request-log.ts';
 import { findFailingEndpoints } from '../store/webhook-endpoints.ts';
@@ -55,7 +55,6 @@ const USAGE_HOURS_MS = 24 * 60 * MINUTE_MS;
 /** The composition root calls this once. The clock decides which day and which minute it is. */
 export function createDashboardReads({ database, clock, openExport, limitPerMinute }: DashboardServices): DashboardReads {
   const readInvoice = createByIdReader(database, invoiceSource);
-  const readProject = createByIdReader(database, projectSource);
   const releaseMonths = createReleaseMonths({
     sum: (...of) => sumReleases(database, ...of),
     fold: (...of) => foldReleases(database, ...of),
@@ -67,15 +66,16 @@ export function createDashboardReads({ database, clock, openExport, limitPerMinu
     const now = clock();
     const today = dayOf(now, timezone);
     const months = monthsUntil(now, timezone, OVERVIEW_MONTHS);
-    const [awaitingApproval, overdue, failingEndpoints, released, pending] = await Promise.all([
+    const [awaitingApproval, overdue, failingEndpoints, released, pending, latestEventSeq] = await Promise.all([
       findAwaitingApproval(database, workspaceId, OVERVIEW_RECORDS),
       findOverdue(database, workspaceId, today, OVERVIEW_RECORDS),
       findFailingEndpoints(database, workspaceId, OVERVIEW_RECORDS),
       releaseMonths(workspaceId, months),
       sumPayments(database, workspaceId, { status: 'pending' }, {}),
+      findLatestSeq(database, workspaceId),
     ]);
     const totals = addReleased(pending, released);
-    return { today, awaitingApproval, overdue, failingEndpoints, months: months.map(({ name }) => name), released, totals };
+    return { today, awaitingApproval, overdue, failingEndpoints, months: months.map(({ name }) => name), released, totals, latestEventSeq };
   }
 
   return {
@@ -92,13 +92,8 @@ export function createDashboardReads({ database, clock, openExport, limitPerMinu
     async getInvoiceDocument(workspaceId, id) {
       const invoice = await readInvoice(workspaceId, id);
       if (invoice === null) return null;
-      const [letterhead, project, timezone] = await Promise.all([
-        findLetterhead(database, workspaceId, invoice.number),
-        readProject(workspaceId, invoice.projectId),
-        findTimezone(database, workspaceId),
-      ]);
-      if (letterhead === null || project === null || timezone === null) return null;
-      return { invoice, letterhead, projectName: project.name, timezone };
+      const letterhead = await findLetterhead(database, workspaceId, invoice.number);
+      return letterhead === null ? null : { invoice, letterhead };
     },
     drawInvoice,
     listRequestLog: (...request) => listRequestLog(database, ...request),

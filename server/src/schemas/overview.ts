@@ -32,6 +32,7 @@ export const overviewExample = {
   months: ['2026-02', '2026-03'],
   released: [{ month: '2026-03', currency: 'USD', count: 2, amount: 300000 }],
   totals: paymentTotalsExample.currencies,
+  latest_event_seq: 4,
 };
 
 const someMilestones = (id: string, description: string, which: string) =>
@@ -78,6 +79,7 @@ export const overviewResource = z
           .meta({ id: 'OverviewTotals', description: 'Payments in one currency.', example: overviewExample.totals[0] }),
       )
       .meta({ description: 'What waits for its release, and what was released in those months.' }),
+    latest_event_seq: countField('The `seq` of the last event, 0 before the first. `GET /v1/events` goes on from any number before it.'),
   })
   .meta({ id: 'Overview', description: 'What needs somebody, and what was released.', example: overviewExample });
 
@@ -89,6 +91,7 @@ export interface Overview {
   readonly months: readonly string[];
   readonly released: readonly MonthTotals[];
   readonly totals: readonly PaymentTotals[];
+  readonly latestEventSeq: number;
 }
 
 export function presentOverview(overview: Overview): object {
@@ -105,5 +108,6 @@ export function presentOverview(overview: Overview): object {
     months: overview.months,
     released: overview.released,
     totals: overview.totals,
+    latest_event_seq: overview.latestEventSeq,
   };
 }

@@ -11,6 +11,12 @@ export interface SomeMilestones {
   readonly milestones: Milestone[];
 }
 
+/** The number of the last event, 0 before the first: the primary key of workspace_heads. */
+export async function findLatestSeq(queryable: Queryable, workspaceId: Uuid): Promise<number> {
+  const [head] = await queryable.query<{ event_seq: bigint }>('select event_seq from workspace_heads where workspace_id = $1', [workspaceId]);
+  return Number(head?.event_seq ?? 0);
+}
+
 type CountedRow = Record<string, unknown> & { count: number };
 
 const read = (rows: readonly CountedRow[]): SomeMilestones => ({
