@@ -68,7 +68,7 @@ for (const kind of testDatabases) {
       expect(id).not.toBe(app.workspaceId);
     });
 
-    test('more than one page comes whole, each record once', async () => {
+    test('I-40: more than one page comes whole, each record once', async () => {
       const { id, key } = await app.addWorkspace();
       await addPayments(app, 2 * EXPORT_PAGE + 1, id);
       const rows = parseCsv((await app.call('GET', '/v1/payments/export?status=pending', { key })).text);

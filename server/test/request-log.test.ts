@@ -40,7 +40,7 @@ for (const kind of testDatabases) {
       return entries;
     };
 
-    test('says who asked for what with which answer, newest first, and nothing of what was sent', async () => {
+    test('I-41: says who asked for what with which answer, newest first, and nothing of what was sent', async () => {
       const { id, key } = await app.addWorkspace();
       const made = await app.call('POST', '/v1/projects?x=1', { key, body: { name: 'secret name', client_id: 'secret client' } });
       const project = await app.ok('POST', '/v1/projects', { key, body: { name: 'secret name', client_id: 'secret client' } });

@@ -78,7 +78,7 @@ for (const kind of testDatabases) {
       expect((await mine.ok('GET', '/v1/workspace')).name).toBe('Two');
     });
 
-    test('invoices keep the number they were issued under, new ones take the new prefix, and the count has no gap', async () => {
+    test('I-39: invoices keep the number they were issued under, new ones take the new prefix, and the count has no gap', async () => {
       const mine = await own();
       await bringMilestone(mine, 'approved');
       await mine.ok('PATCH', '/v1/workspace', { body: { invoice_prefix: 'AW/2026-' } });
@@ -96,7 +96,7 @@ for (const kind of testDatabases) {
       expect(await app.faults()).toEqual([]);
     });
 
-    test('a change of the prefix in one batch with approvals keeps each number as it was told', async () => {
+    test('I-39: a change of the prefix in one batch with approvals keeps each number as it was told', async () => {
       const mine = await own();
       const made = await Promise.all(Array.from({ length: 12 }, () => bringMilestone(mine, 'submitted')));
       await Promise.all(

@@ -14,11 +14,9 @@ interface Parts {
   readonly lines?: ReturnType<typeof line>[];
   readonly invoice?: Partial<InvoiceDocument['invoice']>;
   readonly letterhead?: Partial<InvoiceDocument['letterhead']>;
-  readonly projectName?: string;
-  readonly timezone?: string;
 }
 
-function documentOf({ lines = [line('Design', 150_000n)], invoice, letterhead, ...rest }: Parts = {}): InvoiceDocument {
+function documentOf({ lines = [line('Design', 150_000n)], invoice, letterhead }: Parts = {}): InvoiceDocument {
   const total = lines.reduce((sum, { amountMinor }) => sum + amountMinor, 0n);
   return {
     invoice: {
@@ -29,12 +27,9 @@ function documentOf({ lines = [line('Design', 150_000n)], invoice, letterhead, .
     },
     letterhead: {
       ...{ name: 'Acme', legalName: 'Acme Works GmbH', addressLines: ['Ludwigstraße 12', '80539 München'], taxId: 'DE123456789' },
-      ...{ logo: null, invoicePrefix: 'AW-', taxLine: null },
+      ...{ logo: null, invoicePrefix: 'AW-', taxLine: null, timezone: 'Europe/Berlin' },
       ...letterhead,
     },
-    projectName: 'Website relaunch',
-    timezone: 'Europe/Berlin',
-    ...rest,
   };
 }
 
@@ -51,7 +46,7 @@ describe('the page of an invoice', () => {
     expect(pages).toHaveLength(1);
     for (const words of [
       ...['Invoice', 'AW-000042', 'Issued 20 March 2026', 'Paid 22 March 2026', 'Acme Works GmbH', 'Ludwigstraße 12', '80539 München'],
-      ...['Tax ID DE123456789', 'client_42', 'Website relaunch', 'Design', '1,500.00', 'EUR 1,500.00', 'Reverse charge.', 'page 1 of 1'],
+      ...['Tax ID DE123456789', 'client_42', 'prj_01', 'Design', '1,500.00', 'EUR 1,500.00', 'Reverse charge.', 'page 1 of 1'],
     ]) {
       expect(packed(pages[0] as string)).toContain(packed(words));
     }
@@ -106,7 +101,7 @@ describe('the page of an invoice', () => {
   test('the longest texts that are allowed, without a blank in them, are there whole', async () => {
     const [name, client, title, tax] = ['Ж'.repeat(255), 'Ω'.repeat(255), 'W'.repeat(255), 'i'.repeat(500)];
     const words = await wordsOf({
-      ...{ lines: [line(title as string, 1n)], invoice: { clientId: client as string }, projectName: 'é'.repeat(255) },
+      ...{ lines: [line(title as string, 1n)], invoice: { clientId: client as string } },
       letterhead: {
         ...{
           legalName: null,
@@ -118,7 +113,7 @@ describe('the page of an invoice', () => {
         invoicePrefix: 'WWWWWWWWWWWWWWWWWWW-',
       },
     });
-    for (const text of [name, client, title, tax, 'é'.repeat(255), 'D'.repeat(50), 'M'.repeat(800)]) expect(words).toContain(text);
+    for (const text of [name, client, title, tax, 'D'.repeat(50), 'M'.repeat(800)]) expect(words).toContain(text);
   });
 
   test('texts that mean something to PDF, HTML or the direction of writing are letters like any others', async () => {

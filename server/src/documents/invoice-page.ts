@@ -4,18 +4,16 @@
 import { readFile } from 'node:fs/promises';
 import { create, type Font } from 'fontkit';
 import PDFDocument from 'pdfkit';
+import { encodeId } from '../domain/ids.ts';
 import { formatInvoiceNumber, type Invoice } from '../domain/invoice.ts';
 import { currencyExponents } from '../domain/money.ts';
 import type { Letterhead } from '../domain/workspace.ts';
 
-/** All that the page shows. */
+/** All that the page shows, none of which changes once the invoice is issued but whether it was paid or is void. */
 export interface InvoiceDocument {
   readonly invoice: Invoice;
   /** As it was when the invoice was issued. */
   readonly letterhead: Letterhead;
-  readonly projectName: string;
-  /** In which zone its dates are. */
-  readonly timezone: string;
 }
 
 interface Fonts {
@@ -127,7 +125,7 @@ function rule(page: Page, y: number, color = RULE): void {
   page.moveTo(PAGE.margin, y).lineTo(RIGHT, y).lineWidth(0.5).strokeColor(color).stroke();
 }
 
-function drawHead(page: Page, { invoice, letterhead, projectName, timezone }: InvoiceDocument, number: string): void {
+function drawHead(page: Page, { invoice, letterhead }: InvoiceDocument, number: string): void {
   const left = { x: PAGE.margin, width: COLUMN };
   const right = { x: RIGHT - COLUMN, width: COLUMN };
   let leftY: number = PAGE.margin;
@@ -139,7 +137,7 @@ function drawHead(page: Page, { invoice, letterhead, projectName, timezone }: In
   }
   let rightY = write(page, 'Invoice', { ...right, y: PAGE.margin }, { size: 22, strong: true, align: 'right' }) + 2;
   rightY = write(page, number, { ...right, y: rightY }, { size: 11, align: 'right' }) + 8;
-  const date = dateFormat(timezone);
+  const date = dateFormat(letterhead.timezone);
   const facts = [`Issued ${date(invoice.createdAt)}`];
   if (invoice.status === 'void') facts.push('Void: nothing is owed on it');
   else facts.push(invoice.paidAt === null ? 'Not paid yet' : `Paid ${date(invoice.paidAt)}`);
@@ -153,7 +151,7 @@ function drawHead(page: Page, { invoice, letterhead, projectName, timezone }: In
   const to = write(page, 'Billed to', { ...left, y }, { color: FAINT, size: 8.5 }) + 1;
   const toEnd = write(page, shown(invoice.clientId), { ...left, y: to }, { strong: true });
   const of = write(page, 'Project', { ...right, y }, { color: FAINT, size: 8.5 }) + 1;
-  const ofEnd = write(page, shown(projectName), { ...right, y: of }, { strong: true });
+  const ofEnd = write(page, encodeId('project', invoice.projectId), { ...right, y: of }, { size: 8.5 });
   page.y = Math.max(toEnd, ofEnd) + 26;
 }
 

@@ -18,13 +18,13 @@ export interface Letterhead {
   readonly invoicePrefix: string;
   /** Printed under the total, as it is; nothing is reckoned from it. */
   readonly taxLine: string | null;
+  /** A name of the IANA time zone database: in which zone days begin, and so which day an invoice is of. */
+  readonly timezone: string;
 }
 
 export interface WorkspaceSettings extends Letterhead {
   readonly id: Uuid;
   readonly defaultCurrency: string;
-  /** A name of the IANA time zone database: in which zone days begin. */
-  readonly timezone: string;
   readonly version: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -61,6 +61,7 @@ export const letterheadOf = (settings: WorkspaceSettings): Letterhead => ({
   logo: settings.logo,
   invoicePrefix: settings.invoicePrefix,
   taxLine: settings.taxLine,
+  timezone: settings.timezone,
 });
 
 /** Invoices that exist keep their letterhead and number; the next one takes what is decided here. */

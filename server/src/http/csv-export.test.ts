@@ -132,7 +132,7 @@ describe('an export', () => {
     exports.close();
   });
 
-  test('whose database fails half-way is cut, never ended as if it were whole', async () => {
+  test('I-40: whose database fails half-way is cut, never ended as if it were whole', async () => {
     const lines = source(Number.POSITIVE_INFINITY, (page) => {
       if (page === 2) throw new Error('out of reach');
     });

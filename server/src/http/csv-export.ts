@@ -2,6 +2,7 @@
 // Never holds a transaction or cursor open, never more than a page in memory, and ends when its reader goes.
 
 import type { ServerResponse } from 'node:http';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Refusal } from '../domain/errors.ts';
 import type { Uuid } from '../domain/ids.ts';
 import { type Columns, csvHeader, csvWriter } from '../schemas/csv.ts';
@@ -106,6 +107,8 @@ async function writeExport<Entity extends { readonly id: Uuid }>(
     if (!isTaken && !(await drained(response))) return;
     const last = page.records.at(-1);
     if (!page.hasMore || last === undefined) break;
+    // The embedded database answers without leaving the event loop, and others would wait until the file is written.
+    await turn();
     page = await source.readPage({ limit: EXPORT_PAGE, startingAfter: last.id });
     if (response.destroyed) return;
   }

@@ -13,7 +13,9 @@ export interface SomeMilestones {
 
 /** The number of the last event, 0 before the first: the primary key of workspace_heads. */
 export async function findLatestSeq(queryable: Queryable, workspaceId: Uuid): Promise<number> {
-  const [head] = await queryable.query<{ event_seq: bigint }>('select event_seq from workspace_heads where workspace_id = $1', [workspaceId]);
+  const [head] = await queryable.query<{ event_seq: bigint }>('select event_seq from workspace_heads where workspace_id = $1', [
+    workspaceId,
+  ]);
   return Number(head?.event_seq ?? 0);
 }
 

@@ -14,6 +14,7 @@ interface LetterheadRow {
   tax_id: string | null;
   invoice_prefix: string;
   tax_line: string | null;
+  timezone: string;
   hash: Buffer | null;
   content_type: LogoType;
   width: number;
@@ -24,7 +25,6 @@ interface LetterheadRow {
 interface SettingsRow extends LetterheadRow {
   id: Uuid;
   default_currency: string;
-  timezone: string;
   version: number;
   created_at: Date;
   updated_at: Date;
@@ -41,17 +41,18 @@ function letterheadFrom(row: LetterheadRow): Letterhead {
     logo,
     invoicePrefix: row.invoice_prefix,
     taxLine: row.tax_line,
+    timezone: row.timezone,
   };
 }
 
 const letterheadColumns = (alias: string): string =>
-  `${alias}.name, ${alias}.legal_name, ${alias}.address_lines, ${alias}.tax_id, ${alias}.invoice_prefix, ${alias}.tax_line`;
+  `${alias}.name, ${alias}.legal_name, ${alias}.address_lines, ${alias}.tax_id, ${alias}.invoice_prefix, ${alias}.tax_line, ${alias}.timezone`;
 const LOGO_COLUMNS = 'l.hash, l.content_type, l.width, l.height, l.data';
 
 /** The settings of workspaces: primary keys of workspaces and workspace_logos. */
 export async function loadSettings(queryable: Queryable, workspaceIds: readonly Uuid[]): Promise<WorkspaceSettings[]> {
   const rows = await queryable.query<SettingsRow>(
-    `select w.id, ${letterheadColumns('w')}, w.default_currency, w.timezone, w.version, w.created_at,
+    `select w.id, ${letterheadColumns('w')}, w.default_currency, w.version, w.created_at,
        coalesce(w.updated_at, w.created_at) as updated_at, ${LOGO_COLUMNS}
      from workspaces w left join workspace_logos l on l.workspace_id = w.id and l.hash = w.logo_hash
      where w.id = any($1::uuid[])`,
@@ -61,7 +62,6 @@ export async function loadSettings(queryable: Queryable, workspaceIds: readonly 
     ...letterheadFrom(row),
     id: row.id,
     defaultCurrency: row.default_currency,
-    timezone: row.timezone,
     version: row.version,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
@@ -126,8 +126,8 @@ function insertLetterhead(workspaceId: Uuid, letterhead: Letterhead, lastNumber:
   return {
     text: `
       insert into workspace_letterheads
-        (workspace_id, last_number, name, legal_name, address_lines, tax_id, logo_hash, invoice_prefix, tax_line, replaced_at)
-      values ($1::uuid, $2::bigint, $3::text, $4::text, $5::text[], $6::text, $7::bytea, $8::text, $9::text, $10::timestamptz)
+        (workspace_id, last_number, name, legal_name, address_lines, tax_id, logo_hash, invoice_prefix, tax_line, timezone, replaced_at)
+      values ($1::uuid, $2::bigint, $3::text, $4::text, $5::text[], $6::text, $7::bytea, $8::text, $9::text, $10::text, $11::timestamptz)
       on conflict do nothing`,
     parameters: [workspaceId, lastNumber, ...letterheadValues(letterhead), replacedAt],
   };
@@ -137,17 +137,10 @@ function updateSettings(settings: WorkspaceSettings): Write {
   return {
     text: `
       update workspaces set name = $2::text, legal_name = $3::text, address_lines = $4::text[], tax_id = $5::text, logo_hash = $6::bytea,
-        invoice_prefix = $7::text, tax_line = $8::text, default_currency = $9::text, timezone = $10::text, version = $11::integer,
+        invoice_prefix = $7::text, tax_line = $8::text, timezone = $9::text, default_currency = $10::text, version = $11::integer,
         updated_at = $12::timestamptz
       where id = $1::uuid`,
-    parameters: [
-      settings.id,
-      ...letterheadValues(settings),
-      settings.defaultCurrency,
-      settings.timezone,
-      settings.version,
-      settings.updatedAt,
-    ],
+    parameters: [settings.id, ...letterheadValues(settings), settings.defaultCurrency, settings.version, settings.updatedAt],
   };
 }
 
@@ -159,4 +152,5 @@ const letterheadValues = (letterhead: Letterhead): unknown[] => [
   letterhead.logo?.hash ?? null,
   letterhead.invoicePrefix,
   letterhead.taxLine,
+  letterhead.timezone,
 ];

@@ -38,6 +38,7 @@ create table workspace_letterheads (
   logo_hash      bytea,
   invoice_prefix text not null,
   tax_line       text,
+  timezone       text not null,
   replaced_at    timestamptz(3) not null,
   primary key (workspace_id, last_number),
   foreign key (workspace_id, logo_hash) references workspace_logos (workspace_id, hash)
