@@ -1,7 +1,7 @@
 // The frame of every page: menu, head, and the keys that work everywhere.
 // Knows no page by name; the menu is what the areas bring along.
 
-import { ActionIcon, AppShell, Burger, Button, Group, Kbd, Tooltip } from '@mantine/core';
+import { ActionIcon, AppShell, Burger, Button, Group, Kbd, Text, Tooltip } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Outlet, useRouter, useRouterState } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
@@ -27,6 +27,7 @@ export function Shell(): ReactNode {
 }
 
 function Frame(): ReactNode {
+  const { workspace } = useSession();
   const [isMenuOpen, menu] = useDisclosure(false);
   const [isPaletteOpen, palette] = useDisclosure(false);
   const [areKeysShown, keyList] = useDisclosure(false);
@@ -73,6 +74,11 @@ function Frame(): ReactNode {
       </AppShell.Navbar>
       <AppShell.Main id="content" tabIndex={-1} className={classes.main}>
         <div className={classes.content}>
+          {workspace.closed_at !== null && (
+            <Text size="sm" mb="md" p="xs" bg="var(--surface)" role="status">
+              {workspace.name} is closed: it can be read, and nothing in it changes any more.
+            </Text>
+          )}
           <Outlet />
         </div>
       </AppShell.Main>

@@ -6,6 +6,7 @@ import { createContext, type ReactNode, useContext, useEffect, useMemo } from 'r
 import { startLiveEvents } from '../client/live-events.ts';
 import type { Account, AccountWorkspace, Scope } from '../client/sdk.ts';
 import { accountQuery, currentWorkspace } from './account.ts';
+import { NoWorkspace } from './no-workspace.tsx';
 import { roleHolds } from './role-scopes.ts';
 
 export interface Session {
@@ -24,9 +25,11 @@ export function SessionProvider({ children }: { readonly children: ReactNode }):
   useEffect(() => (workspaceId === undefined ? undefined : startLiveEvents(workspaceId)), [workspaceId]);
   const session = useMemo<Session | null>(() => {
     if (account == null || workspace === null) return null;
-    return { account, workspace, can: (scope) => roleHolds(workspace.role, scope) };
+    // Nothing in a closed workspace changes any more, whoever asks.
+    const isOpen = workspace.closed_at === null;
+    return { account, workspace, can: (scope) => roleHolds(workspace.role, scope) && (isOpen || scope.endsWith(':read')) };
   }, [account, workspace]);
-  if (session === null) return null;
+  if (session === null) return account == null ? null : <NoWorkspace account={account} />;
   return <SessionContext value={session}>{children}</SessionContext>;
 }
 
