@@ -16,25 +16,25 @@ export const developersRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,
     path: '/developers/webhooks',
-    validateSearch: searchOf('new'),
+    validateSearch: searchOf('new', 'tab', 'status', 'event_type', 'project_id', 'open'),
     component: lazyRouteComponent(() => import('./webhooks-page.tsx'), 'WebhooksPage'),
   }),
   createRoute({
     getParentRoute: () => shellRoute,
     path: '/developers/webhooks/$endpointId',
-    validateSearch: searchOf('tab', 'status', 'event_type', 'open'),
+    validateSearch: searchOf('tab', 'status', 'event_type', 'project_id', 'open'),
     component: lazyRouteComponent(() => import('./webhook-endpoint-page.tsx'), 'WebhookEndpointPage'),
   }),
   createRoute({
     getParentRoute: () => shellRoute,
     path: '/developers/events',
-    validateSearch: searchOf('event_types', 'project_id', 'open'),
+    validateSearch: searchOf('event_type', 'before', 'open'),
     component: lazyRouteComponent(() => import('./events-page.tsx'), 'EventsPage'),
   }),
   createRoute({
     getParentRoute: () => shellRoute,
     path: '/developers/requests',
-    validateSearch: searchOf('api_key_id', 'status', 'method', 'path', 'open'),
+    validateSearch: searchOf('api_key_id', 'status_class', 'method', 'path', 'open'),
     component: lazyRouteComponent(() => import('./requests-page.tsx'), 'RequestsPage'),
   }),
   createRoute({
@@ -51,6 +51,36 @@ export const developersArea: Area = {
     { label: 'Webhooks', to: '/developers/webhooks', icon: 'webhooks', key: 'w', scope: 'webhooks:read' },
     { label: 'Events', to: '/developers/events', icon: 'events', key: 'e', scope: 'events:read' },
     { label: 'Requests', to: '/developers/requests', icon: 'requests', key: 'r', scope: 'request_log:read' },
-    { label: 'Usage', to: '/developers/usage', icon: 'usage', key: 'u', scope: 'api_keys:read' },
+    { label: 'Usage', to: '/developers/usage', icon: 'usage', key: 'u', scope: 'request_log:read' },
   ],
+  commands: [
+    {
+      label: 'New API key',
+      words: 'create token secret',
+      icon: 'key',
+      scope: 'api_keys:write',
+      run: ({ go }) => go('/developers/api-keys?new=1'),
+    },
+    {
+      label: 'New webhook endpoint',
+      words: 'create receiver hook',
+      icon: 'webhooks',
+      scope: 'webhooks:write',
+      run: ({ go }) => go('/developers/webhooks?new=1'),
+    },
+    {
+      label: 'Failed deliveries',
+      words: 'replay webhooks errors',
+      icon: 'warning',
+      scope: 'webhooks:read',
+      run: ({ go }) => go('/developers/webhooks?tab=deliveries&status=failed'),
+    },
+  ],
+  records: {
+    key: (id) => `/developers/api-keys?open=${id}`,
+    whe: (id) => `/developers/webhooks/${id}`,
+    dlv: (id) => `/developers/webhooks?tab=deliveries&open=${id}`,
+    whr: () => '/developers/webhooks?tab=repairs',
+    evt: (id) => `/developers/events?open=${id}`,
+  },
 };
