@@ -33,7 +33,8 @@ export function SignInPage(): ReactNode {
       const result: SignInResult = await call;
       if (result.account === null) return setCode('');
       await startAfresh(result.account);
-      router.history.replace(whereNext(next));
+      // Behind `#` stands what the page after it needs and no server may see: the token of an invitation.
+      router.history.replace(whereNext(next) + location.hash);
     } catch (reason) {
       setError(reason);
     } finally {

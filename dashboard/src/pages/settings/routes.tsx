@@ -40,4 +40,15 @@ export const settingsArea: Area = {
     { label: 'Account', to: '/settings/account', icon: 'account', key: 'a' },
     { label: 'Audit log', to: '/settings/audit-log', icon: 'audit', key: 'l', scope: 'audit:read' },
   ],
+  commands: [
+    {
+      label: 'Invite somebody',
+      words: 'people member invitation',
+      icon: 'people',
+      scope: 'members:write',
+      run: ({ go }) => go('/settings/people?invite=1'),
+    },
+    { label: 'New workspace', words: 'create', icon: 'workspace', run: ({ go }) => go('/settings/workspace?new=1') },
+    { label: 'Second factor', words: 'totp authenticator password sessions', icon: 'account', run: ({ go }) => go('/settings/account') },
+  ],
 };
