@@ -10,7 +10,7 @@ export const invoicesRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,
     path: '/invoices',
-    validateSearch: searchOf('status', 'payment_status', 'currency', 'project_id', 'client_id', 'created_after', 'created_before', 'open'),
+    validateSearch: searchOf('status', 'payment_status', 'project_id', 'client_id', 'created_after', 'created_before'),
     component: lazyRouteComponent(() => import('./invoices-page.tsx'), 'InvoicesPage'),
   }),
   createRoute({

@@ -10,7 +10,7 @@ export const paymentsRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,
     path: '/payments',
-    validateSearch: searchOf('status', 'currency', 'project_id', 'client_id', 'created_after', 'created_before', 'open'),
+    validateSearch: searchOf('status', 'project_id', 'client_id', 'created_after', 'created_before', 'open'),
     component: lazyRouteComponent(() => import('./payments-page.tsx'), 'PaymentsPage'),
   }),
 ] as const;

@@ -11,11 +11,12 @@ import type { Project, ProjectStatus } from '../../client/sdk.ts';
 import { useCan } from '../../session/session.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
-import { FilterBar, SelectFilter, TextFilter } from '../../ui/filters.tsx';
+import { FilterBar, SearchFilter, SelectFilter, TextFilter } from '../../ui/filters.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { PageHeader } from '../../ui/page-header.tsx';
 import { StatusBadge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
+import { ProjectDialog } from './project-dialog.tsx';
 
 const columns: readonly Column<Project>[] = [
   { header: 'Name', cell: ({ name }) => name },
@@ -28,11 +29,13 @@ const columns: readonly Column<Project>[] = [
 export function ProjectsPage(): ReactNode {
   const { words, set } = useWords();
   const mayWrite = useCan('projects:write');
-  const filters = { status: words.status as ProjectStatus | undefined, client_id: words.client_id };
+  const filters = { q: words.q, status: words.status as ProjectStatus | undefined, client_id: words.client_id };
   const query = useList({ resource: 'projects', filters, load: (cursor) => client.projects.list({ ...filters, ...cursor }) });
-  const create = (): void => set({ new: '1' }, 'push');
+  const create = (): void => {
+    if (mayWrite) set({ new: '1' }, 'push');
+  };
   useShortcut('n', 'New project', create);
-  const isFiltered = words.status !== undefined || words.client_id !== undefined;
+  const isFiltered = words.q !== undefined || words.status !== undefined || words.client_id !== undefined;
   return (
     <>
       <PageHeader title="Projects">
@@ -42,7 +45,8 @@ export function ProjectsPage(): ReactNode {
           </Button>
         )}
       </PageHeader>
-      <FilterBar names={['status', 'client_id']}>
+      <FilterBar names={['q', 'status', 'client_id']}>
+        <SearchFilter label="Search name or client" />
         <SelectFilter
           word="status"
           label="Status"
@@ -59,15 +63,26 @@ export function ProjectsPage(): ReactNode {
         columns={columns}
         idOf={({ id }) => id}
         href={({ id }) => `/projects/${id}`}
-        empty={isFiltered ? <EmptyState title="No project matches">Change the filters, or clear them.</EmptyState> : <NoProjects />}
+        empty={
+          isFiltered ? (
+            <EmptyState title="No project matches">Change the filters, or clear them.</EmptyState>
+          ) : (
+            <NoProjects create={mayWrite ? create : null} />
+          )
+        }
       />
+      {words.new === '1' && mayWrite && <ProjectDialog onClose={() => set({ new: undefined })} />}
     </>
   );
 }
 
-function NoProjects(): ReactNode {
+function NoProjects({ create }: { readonly create: (() => void) | null }): ReactNode {
   return (
-    <EmptyState title="No projects yet" curl={{ method: 'POST', path: '/v1/projects', body: { name: 'Website', client_id: 'acme' } }}>
+    <EmptyState
+      title="No projects yet"
+      action={create === null ? undefined : <Button onClick={create}>New project</Button>}
+      curl={{ method: 'POST', path: '/v1/projects', body: { name: 'Website', client_id: 'acme' } }}
+    >
       A project is what a client has ordered. Create one here, or from your own system:
     </EmptyState>
   );
