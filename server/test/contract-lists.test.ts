@@ -2,7 +2,9 @@
 // Which lists there are is read from the OpenAPI document.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newId } from '../src/compose.ts';
 import { decodeId, type Uuid } from '../src/domain/ids.ts';
+import { insertRequestLog } from '../src/store/request-log.ts';
 import type { Json, TestApp } from './support/app.ts';
 import { addMember, addressOf, openContractApp, operations } from './support/contract.ts';
 
@@ -44,11 +46,19 @@ const addAttempt = async (n: number): Promise<void> => {
   );
 };
 
+/** Written by a timer, when it comes to it; here at once. */
+const addRequest = async (): Promise<void> => {
+  const entry = { requestId: 'req_1', method: 'GET' as const, path: '/v1/projects', status: 200, durationMs: 1, bySession: false };
+  await insertRequestLog(app.database, [{ ...entry, workspaceId: app.workspaceId, id: newId(), keyId: newId(), createdAt: new Date() }]);
+};
+
 let added = COUNT;
 /** How one more record of each list comes to be. */
 const more: Record<string, () => Promise<unknown>> = {
   listProjects: () => addProject(added++),
   listProjectMilestones: addMilestone,
+  listMilestones: addMilestone,
+  listRequestLogEntries: addRequest,
   listProjectPayments: addPaid,
   listPayments: addPaid,
   listInvoices: addPaid,
@@ -72,6 +82,7 @@ beforeAll(async () => {
   await times(COUNT, addKey);
   await times(COUNT, addEndpoint);
   await times(COUNT, addRepair);
+  await times(COUNT, addRequest);
   await times(COUNT, () => addMember(app));
   await times(COUNT, addInvitation);
   ids.whe = (await app.ok('GET', '/v1/webhook_endpoints?limit=1')).data[0].id;
