@@ -93,7 +93,8 @@ async function setUp(store: Store, config: Config): Promise<string | null> {
     configuredKey: configured === undefined ? null : (workspaceId) => key(workspaceId, 'TRANCHE_API_KEY', configured),
     newId,
   });
-  if (result.configuredKey !== null && refuseKey(result.configuredKey, now) !== null) {
+  // With its workspace everything ends that was configured for it, and the server goes on for the others.
+  if (result.configuredKey !== null && !result.isClosed && refuseKey(result.configuredKey, now) !== null) {
     throw new ConfigurationError('TRANCHE_API_KEY names a key that was revoked or has expired. Set another one; this one stays invalid.');
   }
   return result.madeFirstKey ? firstSecret : null;

@@ -1,8 +1,13 @@
 // Members, invitations, the audit log and closing a workspace, through the routes; and what the lane holds a session against.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { runBatch } from '../src/commands/batch.ts';
+import type { Envelope } from '../src/commands/command.ts';
+import { createProject } from '../src/commands/create-project.ts';
 import { revokeApiKey } from '../src/commands/revoke-api-key.ts';
+import { newId } from '../src/compose.ts';
 import { INVITATION_LIFETIME_MS } from '../src/domain/invitation.ts';
+import type { Database, Queryable } from '../src/store/database.ts';
 import { type Json, openTestApp, type TestApp } from './support/app.ts';
 import { type Browser, openBrowser, PASSWORD, signUpMember, signUpOwner, tokenOf } from './support/people.ts';
 
@@ -170,6 +175,52 @@ describe('after a removal or a change of role', () => {
     await app.database.query("update members set removed_at = now() where role = 'viewer'");
     while ((await viewer.call('GET', '/v1/projects')).status === 200) expect(performance.now() - removedAt).toBeLessThan(1000);
   });
+});
+
+test('a batch in which no person asks sends not one statement for people', async () => {
+  const sent: string[] = [];
+  const counting = (transaction: Queryable): Queryable => ({
+    query: (text, parameters) => {
+      sent.push(text);
+      return transaction.query(text, parameters);
+    },
+  });
+  const database = {
+    transaction: (work: (transaction: Queryable) => Promise<unknown>) => app.database.transaction((inner) => work(counting(inner))),
+  };
+  const services = { database: database as unknown as Database, clock: () => new Date(), newId, cipher: app.store.cipher };
+  const draft = {
+    name: 'n',
+    clientId: 'c',
+    payeeId: null,
+    currency: undefined,
+    release: 'on_approval',
+    metadata: {},
+    milestones: [],
+  } as const;
+  const [key] = await app.database.query<{ id: string }>('select id from api_keys limit 1');
+  const [session] = await app.database.query<{ sessionId: string; personId: string }>(
+    'select id as "sessionId", user_id as "personId" from identity_sessions limit 1',
+  );
+  const shared = {
+    workspaceId: app.workspaceId,
+    stamp: null,
+    idempotency: null,
+    bytes: 0,
+    render: () => ({ status: 201, headers: {}, body: '' }),
+  };
+  const run = async (caller: Pick<Envelope<unknown>, 'keyId' | 'member'>): Promise<string[]> => {
+    sent.length = 0;
+    const { results } = await runBatch([createProject({ ...shared, ...caller }, draft)], 'wait', services);
+    expect(results).toMatchObject([{ outcome: { status: 201 } }]);
+    return sent;
+  };
+  const ofKey = await run({ keyId: key?.id as string, member: null });
+  expect(ofKey).toHaveLength(3); // The lock, the key, and all writes in one.
+  expect(ofKey.join()).not.toMatch(/members|identity_|invitations|audit_entries/);
+  const ofPerson = await run({ keyId: null, member: { ...(session as { sessionId: string; personId: string }), role: 'owner' } });
+  expect(ofPerson).toHaveLength(3);
+  expect(ofPerson[1]).toMatch(/members/);
 });
 
 describe('the audit log', () => {

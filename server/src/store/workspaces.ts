@@ -72,6 +72,8 @@ export interface Setup {
 
 export interface SetupResult {
   readonly workspace: NewWorkspace;
+  /** Whether an owner has closed it. */
+  readonly isClosed: boolean;
   readonly madeFirstKey: boolean;
   /** The configured key as it stands in the database. */
   readonly configuredKey: ApiKey | null;
@@ -100,7 +102,7 @@ export function setUpWorkspace(database: Database, setup: Setup): Promise<SetupR
       configuredKey = rows[0] === undefined ? wanted : apiKeyTable.fromRow(rows[0]);
       if (rows[0] === undefined) await insertKey(wanted);
     }
-    return { workspace, madeFirstKey, configuredKey };
+    return { workspace, isClosed: found !== null && found.closedAt !== null, madeFirstKey, configuredKey };
   });
 }
 
