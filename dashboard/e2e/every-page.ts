@@ -10,11 +10,11 @@ export interface PageAddress {
   readonly outside?: boolean;
 }
 
-export function everyPage({ projectId, endpointId, invoiceId }: Story): readonly PageAddress[] {
+export function everyPage({ projectId, endpointId, invoiceId, invitationPath }: Story): readonly PageAddress[] {
   return [
     { name: 'sign-in', path: '/sign-in', outside: true },
     { name: 'sign-up', path: '/sign-up', outside: true },
-    { name: 'invitation', path: '/accept-invitation', outside: true },
+    { name: 'invitation', path: invitationPath, outside: true },
     { name: 'home', path: '/' },
     { name: 'projects', path: '/projects' },
     { name: 'project', path: `/projects/${projectId}` },

@@ -14,17 +14,21 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const START_TIMEOUT_MS = 60_000;
 const BUILD_TIMEOUT_MS = 5 * 60_000;
 
-export interface Stack {
+/** A server to which nobody has signed up yet. */
+export interface FreshStack {
   readonly url: string;
   /** A key with every scope, for what a test prepares. */
   readonly key: string;
-  /** The session of the owner of the workspace, as a cookie. */
-  readonly session: string;
   readonly stdout: () => string;
   /** Calls the API with the key and insists on a success. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely; a wrong guess fails the test.
   call(method: string, path: string, body?: unknown): Promise<any>;
   stop(): Promise<void>;
+}
+
+export interface Stack extends FreshStack {
+  /** The session of the owner of the workspace, as a cookie. */
+  readonly session: string;
 }
 
 /** Builds the dashboard unless it is built from these sources already. */
@@ -33,8 +37,13 @@ export function buildDashboard(): void {
   if (status !== 0) throw new Error(`The dashboard was not built: ${stderr}`);
 }
 
-/** More variables for the server go before those of the harness. */
+/** With its owner signed up. More variables for the server go before those of the harness. */
 export async function startStack(variables: Readonly<Record<string, string>> = {}): Promise<Stack> {
+  const stack = await startFreshStack(variables);
+  return { ...stack, session: await signUpOwner(stack.url, stack.stdout()) };
+}
+
+export async function startFreshStack(variables: Readonly<Record<string, string>> = {}): Promise<FreshStack> {
   buildDashboard();
   const directory = mkdtempSync(join(tmpdir(), 'tranche-e2e-'));
   const key = `e2e_${randomBytes(20).toString('hex')}`;
@@ -63,14 +72,13 @@ export async function startStack(variables: Readonly<Record<string, string>> = {
     await stop();
     throw new Error(`The server ended: ${out.stdout}${out.stderr}`);
   }
-  const session = await signUpOwner(url, out.stdout);
-  return { url, key, session, stdout: () => out.stdout, stop, call: (method, path, body) => call(url, key, method, path, body) };
+  return { url, key, stdout: () => out.stdout, stop, call: (method, path, body) => call(url, key, method, path, body) };
 }
 
 async function addressOf(child: ChildProcess, out: { readonly stdout: string }): Promise<string> {
   for (;;) {
-    const found = /serves at (http:\S+)\n[\s\S]*Reference[\s\S]*setup_token=.*\n/.exec(out.stdout);
-    if (found !== null) return found[1] as string;
+    const found = /serves at (http:\S+)\n/.exec(out.stdout);
+    if (found !== null && /setup_token=\S+\n/.test(out.stdout) && /Reference .*\n/.test(out.stdout)) return found[1] as string;
     await once(child.stdout as NodeJS.ReadableStream, 'data');
   }
 }
@@ -115,3 +123,14 @@ export async function enter(page: Page, { url, session }: Pick<Stack, 'url' | 's
   const [name = '', value = ''] = session.split(/=(.*)/s);
   await page.context().addCookies([{ name, value, url }]);
 }
+
+/** Invites somebody and signs them up, and answers their session. */
+export async function joinAs(stack: FreshStack, { name, role }: { readonly name: string; readonly role: string }): Promise<string> {
+  const email = emailOf(name);
+  const { link } = (await stack.call('POST', '/v1/invitations', { email, role })) as { readonly link: string };
+  const invitation_token = new URLSearchParams(new URL(link).hash.slice(1)).get('token');
+  return sessionOf(stack.url, '/v1/account/sign_up', { email, password: owner.password, name, invitation_token });
+}
+
+/** `Grace Hopper` → `grace.hopper@example.com`. */
+export const emailOf = (name: string): string => `${name.toLowerCase().replaceAll(/[^a-z]+/g, '.')}@example.com`;

@@ -1,12 +1,14 @@
 // Some data of every kind, so that pages have something to show: what a small agency would have after its first weeks.
 // Goes through the API only.
 
-import type { Stack } from './stack.ts';
+import { joinAs, type Stack } from './stack.ts';
 
 export interface Story {
   readonly projectId: string;
   readonly endpointId: string;
   readonly invoiceId: string;
+  /** The page of an invitation that can be accepted, with its token. */
+  readonly invitationPath: string;
 }
 
 const names = [
@@ -42,6 +44,27 @@ export async function tellStory(stack: Stack): Promise<Story> {
       for (const status of moves) await stack.call('PATCH', `/v1/milestones/${milestone.id}`, { status });
     }
   }
+  const invitation = await tellOfPeople(stack);
   const invoices = await stack.call('GET', '/v1/invoices?limit=1');
-  return { projectId, endpointId: endpoint.id, invoiceId: invoices.data[0].id };
+  const { pathname, hash } = new URL(invitation.link);
+  return { projectId, endpointId: endpoint.id, invoiceId: invoices.data[0].id, invitationPath: pathname + hash };
+}
+
+/** A profile, a colleague of each kind who has come, and one who is invited. */
+async function tellOfPeople(stack: Stack): Promise<{ readonly link: string }> {
+  await stack.call('PATCH', '/v1/workspace', {
+    name: 'Northlight Studio',
+    legal_name: 'Northlight Studio GmbH',
+    address_lines: ['Ludwigstraße 12', '80539 München', 'Germany'],
+    tax_id: 'DE123456789',
+    invoice_prefix: 'NL-2026-',
+    tax_line: 'Reverse charge: the recipient accounts for VAT.',
+    timezone: 'Europe/Berlin',
+  });
+  for (const [name, role] of [
+    ['Grace Hopper', 'finance'],
+    ['Alan Turing', 'developer'],
+  ] as const)
+    await joinAs(stack, { name, role });
+  return stack.call('POST', '/v1/invitations', { email: 'katherine@example.com', role: 'viewer' });
 }

@@ -28,7 +28,11 @@ export function BarChart({ title, bars, height = 120 }: BarChartProps): ReactNod
       <div className={classes.bars} style={{ height }} aria-hidden="true">
         {bars.map(({ label, value, text }) => (
           <div key={label} className={classes.column} title={`${label}: ${text}`}>
-            <div className={classes.bar} style={{ height: `${Number((BigInt(value) * STEPS) / highest) / 10}%` }} />
+            <div
+              className={classes.bar}
+              data-nothing={BigInt(value) === 0n || undefined}
+              style={{ height: `calc((100% - var(--label-height)) * ${Number((BigInt(value) * STEPS) / highest) / Number(STEPS)})` }}
+            />
             <span>{label}</span>
           </div>
         ))}

@@ -49,7 +49,9 @@ export function LatestEvents({ latestSeq }: { readonly latestSeq: number }): Rea
           ))}
         </ul>
       </PlainTimes>
-      <TextLink href="/developers/events">Event log</TextLink>
+      <TextLink href="/developers/events" className={classes.more}>
+        Event log
+      </TextLink>
     </Panel>
   );
 }

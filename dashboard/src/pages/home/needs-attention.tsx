@@ -37,7 +37,11 @@ export function NeedsAttention({ overview }: { readonly overview: Overview }): R
         <Panel title="Failing endpoints" count={failing.count} tone="bad">
           {failing.count === 0 && <p className={classes.calm}>Every webhook endpoint answers.</p>}
           <Endpoints endpoints={failing.webhook_endpoints} />
-          {failing.count > failing.webhook_endpoints.length && <TextLink href="/developers/webhooks">All webhook endpoints</TextLink>}
+          {failing.count > failing.webhook_endpoints.length && (
+            <TextLink href="/developers/webhooks" className={classes.more}>
+              All webhook endpoints
+            </TextLink>
+          )}
         </Panel>
       </div>
       <AllOfThem today={today} />
@@ -99,7 +103,7 @@ function Endpoints({ endpoints }: { readonly endpoints: readonly WebhookEndpoint
             <span>{status === 'disabled' ? 'Disabled' : 'Failing'}</span>
             <span className={classes.faint}>{failures === 1 ? '1 failed attempt' : `${failures} failed attempts`}</span>
             <span className={classes.faint}>
-              since <Time at={since} as="relative" />
+              began <Time at={since} as="relative" />
             </span>
           </TextLink>
         </li>
@@ -111,7 +115,11 @@ function Endpoints({ endpoints }: { readonly endpoints: readonly WebhookEndpoint
 function More({ count, shown, word }: { readonly count: number; readonly shown: number; readonly word: string }): ReactNode {
   const { href } = useWords();
   if (count <= shown) return null;
-  return <TextLink href={href({ all: word })}>Show all {count}</TextLink>;
+  return (
+    <TextLink href={href({ all: word })} className={classes.more}>
+      Show all {count}
+    </TextLink>
+  );
 }
 
 /** Every milestone of one kind, beside the page: `?all=waiting`, `?all=overdue`. */

@@ -88,7 +88,12 @@ function columnsWith(names: ReadonlyMap<string, string>): readonly Column<AuditE
         );
       },
     },
-    { header: 'Change', cell: (entry) => <span className={classes.faint}>{summaryOf(entry)}</span>, width: '30%', wideOnly: true },
+    {
+      header: 'Change',
+      cell: (entry) => <span className={classes.faint}>{summaryOf(entry, subjectOf(entry, names))}</span>,
+      width: '30%',
+      wideOnly: true,
+    },
     { header: 'Who', cell: ({ actor }) => wordsOfActor(actor), width: '18%', wideOnly: true },
     { header: 'When', cell: ({ occurred_at }) => <Time at={occurred_at} as="relative" />, width: 110, align: 'right' },
   ];

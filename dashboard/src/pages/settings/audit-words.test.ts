@@ -25,18 +25,19 @@ test('every action of the server has words, and one it does not know yet is show
 test('who did it is a person by name, a key by name, or the service', () => {
   expect(wordsOfActor({ type: 'person', id: 'per_1', name: 'Ada' })).toBe('Ada');
   expect(wordsOfActor({ type: 'key', id: 'key_1', name: 'billing' })).toBe('Key billing');
-  expect(wordsOfActor({ type: 'system', id: null, name: null })).toBe('The service or its operator');
+  expect(wordsOfActor({ type: 'system', id: null, name: null })).toBe('Operator or service');
 });
 
 test('a change reads as what it was and became, and the subject by its name where that is known', () => {
   const changed = entry([{ field: 'role', from: 'viewer', to: 'finance' }]);
-  expect(summaryOf(changed)).toBe('Role: viewer → finance');
+  expect(summaryOf(changed, 'Grace')).toBe('Role: viewer → finance');
   expect(subjectOf(changed, new Map([['mem_1', 'Grace']]))).toBe('Grace');
   expect(subjectOf(changed, new Map())).toBeNull();
   const added = entry([
     { field: 'name', from: null, to: 'Grace' },
     { field: 'role', from: null, to: 'viewer' },
   ]);
-  expect(summaryOf(added)).toBe('Name: Grace, and 1 more');
+  expect(summaryOf(added, null)).toBe('Name: Grace, and 1 more');
+  expect(summaryOf(added, 'Grace')).toBe('Role: viewer');
   expect(subjectOf(added, new Map())).toBe('Grace');
 });

@@ -28,7 +28,7 @@ export const actionWords: Readonly<Record<AuditAction, string>> = {
 export const wordsOfAction = (action: string): string => (actionWords as Readonly<Record<string, string | undefined>>)[action] ?? action;
 
 export function wordsOfActor({ type, name, id }: AuditActor): string {
-  if (type === 'system') return 'The service or its operator';
+  if (type === 'system') return 'Operator or service';
   const called = name ?? id ?? 'Unknown';
   return type === 'key' ? `Key ${called}` : called;
 }
@@ -45,8 +45,10 @@ export function subjectOf({ target, changes }: AuditEntry, names: ReadonlyMap<st
   return null;
 }
 
-/** In one line: `Role: viewer → finance`; how many more there are where one is not all. */
-export function summaryOf({ changes }: AuditEntry): string {
+/** In one line, beside the subject: `Role: viewer → finance`; how many more there are where one is not all. */
+export function summaryOf(entry: AuditEntry, subject: string | null): string {
+  // What something new is called stands there already.
+  const changes = entry.changes.filter(({ from, to }) => from !== null || to === null || to !== subject);
   const [first] = changes;
   if (first === undefined) return '';
   const value = (text: string | null): string => text ?? 'nothing';

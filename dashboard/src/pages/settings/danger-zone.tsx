@@ -40,7 +40,7 @@ function Row({ text, label, onClick }: { readonly text: string; readonly label: 
   return (
     <Group justify="space-between" gap="sm" mt="sm">
       <Text size="sm">{text}</Text>
-      <Button variant="outline" color="red" onClick={onClick}>
+      <Button variant="light" color="red" onClick={onClick}>
         {label}
       </Button>
     </Group>

@@ -61,7 +61,7 @@ function Row({ invitation, revoke }: RowProps): ReactNode {
   const { email, role, status, invited_by, expires_at } = invitation;
   return (
     <Group justify="space-between" gap="sm" wrap="nowrap" py={10}>
-      <div className={classes.person}>
+      <div className={classes.invited}>
         <span>
           {email} <span className={classes.faint}>as {labelOfRole(role).toLowerCase()}</span>
         </span>
@@ -71,7 +71,7 @@ function Row({ invitation, revoke }: RowProps): ReactNode {
         </span>
       </div>
       <Group gap="sm" wrap="nowrap">
-        <StatusBadge status={status} />
+        {status !== 'pending' && <StatusBadge status={status} />}
         {revoke !== null && status === 'pending' && (
           <Button variant="default" size="compact-sm" onClick={() => revoke(invitation)} aria-label={`Revoke the invitation of ${email}`}>
             Revoke
