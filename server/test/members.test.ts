@@ -193,7 +193,7 @@ test('a batch in which no person asks sends not one statement for people', async
     name: 'n',
     clientId: 'c',
     payeeId: null,
-    currency: undefined,
+    currency: null,
     release: 'on_approval',
     metadata: {},
     milestones: [],
