@@ -9,6 +9,9 @@ import { ErrorNotice } from './error-notice.tsx';
 import { Money } from './money.tsx';
 import classes from './totals.module.css';
 
+/** With more sums than this each currency has a line of its own. */
+const MAX_SIDE_BY_SIDE = 3;
+
 export interface LabelledSum {
   readonly label: string;
   readonly sum: Sum;
@@ -29,9 +32,11 @@ export function Totals<Answer extends { readonly currencies: readonly { readonly
   if (query.isPending) return <Skeleton height={58} mb="md" aria-busy="true" />;
   if (query.data === undefined) return <ErrorNotice error={query.error} retry={() => void query.refetch()} />;
   const { currencies } = query.data;
-  if (currencies.length === 0) return null;
+  const [first] = currencies;
+  if (first === undefined) return null;
+  const isShort = currencies.length > 1 && sumsOf(first).length <= MAX_SIDE_BY_SIDE;
   return (
-    <ul className={classes.totals} aria-label={label}>
+    <ul className={classes.totals} aria-label={label} data-side-by-side={isShort || undefined}>
       {currencies.map((ofCurrency) => (
         <li key={ofCurrency.currency} className={classes.currency}>
           <span className={classes.code}>{ofCurrency.currency}</span>

@@ -8,11 +8,12 @@ import { client } from '../../client/client.ts';
 import { keys } from '../../client/queries.ts';
 import type { InvoicePaymentStatus, InvoiceStatus } from '../../client/sdk.ts';
 import { EmptyState } from '../../ui/empty-state.tsx';
-import { DayFilter, FilterBar, SelectFilter, TextFilter } from '../../ui/filters.tsx';
+import { FilterBar, SelectFilter, TextFilter } from '../../ui/filters.tsx';
 import { PageHeader } from '../../ui/page-header.tsx';
 import { Totals } from '../../ui/totals.tsx';
 import { ExportButton } from '../payments/export-button.tsx';
 import { momentsOf } from '../payments/period.ts';
+import { PeriodFilter } from '../payments/period-filter.tsx';
 import { type InvoiceFilters, InvoicesTable } from './invoices-table.tsx';
 
 const filterWords = ['status', 'payment_status', 'client_id', 'project_id', 'created_after', 'created_before'] as const;
@@ -56,8 +57,7 @@ export function InvoicesPage(): ReactNode {
         />
         <TextFilter word="client_id" label="Client" />
         <TextFilter word="project_id" label="Project id" />
-        <DayFilter word="created_after" label="Issued from" />
-        <DayFilter word="created_before" label="Issued until" />
+        <PeriodFilter noun="Issued" />
       </FilterBar>
       <Totals
         label="Invoices by currency"

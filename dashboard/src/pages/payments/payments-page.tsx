@@ -8,12 +8,13 @@ import { client } from '../../client/client.ts';
 import { keys } from '../../client/queries.ts';
 import type { PaymentStatus } from '../../client/sdk.ts';
 import { EmptyState } from '../../ui/empty-state.tsx';
-import { DayFilter, FilterBar, SelectFilter, TextFilter } from '../../ui/filters.tsx';
+import { FilterBar, SelectFilter, TextFilter } from '../../ui/filters.tsx';
 import { PageHeader } from '../../ui/page-header.tsx';
 import { Totals } from '../../ui/totals.tsx';
 import { ExportButton } from './export-button.tsx';
 import { type PaymentFilters, PaymentsTable } from './payments-table.tsx';
 import { momentsOf } from './period.ts';
+import { PeriodFilter } from './period-filter.tsx';
 
 const filterWords = ['status', 'client_id', 'project_id', 'created_after', 'created_before'] as const;
 
@@ -47,8 +48,7 @@ export function PaymentsPage(): ReactNode {
         />
         <TextFilter word="client_id" label="Client" />
         <TextFilter word="project_id" label="Project id" />
-        <DayFilter word="created_after" label="Created from" />
-        <DayFilter word="created_before" label="Created until" />
+        <PeriodFilter noun="Created" />
       </FilterBar>
       <Totals
         label="Payments by currency"

@@ -18,5 +18,6 @@ function startOf(day: string | undefined, later: number): Date | null {
   const [, year, month, date] = parts.map(Number) as [number, number, number, number];
   const start = new Date(year, month - 1, date + later);
   // A day that no calendar has would quietly become another.
-  return new Date(year, month - 1, date).getDate() === date && year > 0 ? start : null;
+  const named = new Date(year, month - 1, date);
+  return named.getMonth() === month - 1 && named.getDate() === date ? start : null;
 }

@@ -42,7 +42,7 @@ function Due({ milestone, today }: { readonly milestone: Milestone; readonly tod
   return (
     <span className={isLate ? classes.late : undefined}>
       <Day day={due_date} />
-      {isLate && ' · overdue'}
+      {isLate && ' overdue'}
     </span>
   );
 }

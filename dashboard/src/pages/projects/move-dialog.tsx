@@ -11,10 +11,10 @@ import { notify } from '../../ui/notices.tsx';
 import { wordsOf } from '../../ui/status-badge.tsx';
 import { useAttemptKey } from './attempt-key.ts';
 import { ConflictNotice } from './conflict-notice.tsx';
+import { linksOf, MAX_LINKS } from './links.ts';
 import { effectOf, type Move, milestoneDifferences } from './moves.ts';
 import { changeMilestone } from './project-data.ts';
 
-const MAX_LINKS = 20;
 const MAX_NOTE_LENGTH = 5_000;
 const MAX_REASON_LENGTH = 2_000;
 
@@ -24,16 +24,6 @@ export interface MoveDialogProps {
   readonly milestone: Milestone;
   readonly project: Project;
   readonly onClose: () => void;
-}
-
-/** One link a line; null where one is no address of the web. */
-export function linksOf(text: string): readonly string[] | null {
-  const links = text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
-  const areGood = links.every((link) => /^https?:\/\//i.test(link) && URL.canParse(link));
-  return areGood && links.length <= MAX_LINKS ? links : null;
 }
 
 export function MoveDialog({ move, milestone, project, onClose }: MoveDialogProps): ReactNode {

@@ -7,13 +7,11 @@ import { client } from '../../client/client.ts';
 import { useLiveEvents } from '../../client/live-events.ts';
 import { keys } from '../../client/queries.ts';
 import type { Event, Project } from '../../client/sdk.ts';
+import { placeBefore } from './project-history-place.ts';
 
 const PAGE_EVENTS = 100;
 /** How many pages of the log are looked through at a time. */
 const MAX_PAGES_AT_ONCE = 10;
-/** Enough for 2^40 events. */
-const MAX_STEPS = 40;
-
 interface Stretch {
   readonly events: readonly Event[];
   /** The seq up to which the log was looked through; null at its end. */
@@ -22,30 +20,6 @@ interface Stretch {
 
 async function eventAfter(seq: number, signal: AbortSignal): Promise<Event | undefined> {
   return (await client.events.list({ after_seq: seq, limit: 1 }, { signal })).data[0];
-}
-
-/** The last place in the log of which every event before it is older than the moment: by halves, since the log is in order. */
-export async function placeBefore(
-  moment: string,
-  after: (seq: number) => Promise<{ readonly created_at: string } | undefined>,
-): Promise<number> {
-  const at = Date.parse(moment);
-  const isBefore = async (seq: number): Promise<boolean> => {
-    const event = await after(seq);
-    return event !== undefined && Date.parse(event.created_at) < at;
-  };
-  let low = 0;
-  let high = 1;
-  for (let step = 0; step < MAX_STEPS && (await isBefore(high)); step++) {
-    low = high;
-    high *= 2;
-  }
-  while (high - low > PAGE_EVENTS) {
-    const middle = low + Math.floor((high - low) / 2);
-    if (await isBefore(middle)) low = middle;
-    else high = middle;
-  }
-  return low;
 }
 
 const isOf =
