@@ -87,7 +87,7 @@ function Question({
           </Button>
           <Button
             type="submit"
-            color={danger ? 'red' : undefined}
+            color={danger ? 'red.9' : undefined}
             loading={isBusy}
             disabled={!isReady}
             data-autofocus={typeToConfirm === undefined ? true : undefined}

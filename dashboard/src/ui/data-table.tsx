@@ -92,7 +92,7 @@ function Table<Item>({
           </tr>
         </thead>
         <tbody>
-          {above > 0 && <Space columns={columns.length} height={above} />}
+          {above > 0 && <Space height={above} />}
           {shown.map(({ index }) => {
             const item = items[index] as Item;
             const id = idOf(item);
@@ -119,7 +119,7 @@ function Table<Item>({
               </tr>
             );
           })}
-          {below > 0 && <Space columns={columns.length} height={below} />}
+          {below > 0 && <Space height={below} />}
         </tbody>
       </table>
       <Foot query={query} count={items.length} />
@@ -127,10 +127,11 @@ function Table<Item>({
   );
 }
 
-function Space({ columns, height }: { readonly columns: number; readonly height: number }): ReactNode {
+/** One cell only: to span columns that are left out where it is narrow would make room for them. */
+function Space({ height }: { readonly height: number }): ReactNode {
   return (
     <tr className={classes.space}>
-      <td colSpan={columns} style={{ height }} />
+      <td style={{ height }} />
     </tr>
   );
 }

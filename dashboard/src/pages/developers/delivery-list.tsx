@@ -20,7 +20,7 @@ import { eventTypeOptions } from './event-kinds.ts';
 import { RepairDialog } from './repair-dialog.tsx';
 
 const columns: readonly Column<Delivery>[] = [
-  { header: 'Event', cell: ({ event_type }) => event_type },
+  { header: 'Event', cell: ({ event_type }) => <span title={event_type}>{event_type}</span> },
   { header: 'Sequence', cell: ({ event_seq }) => event_seq, width: 90, align: 'right', wideOnly: true },
   { header: 'Status', cell: (delivery) => <DeliveryBadge {...delivery} />, width: 110 },
   { header: 'Attempts', cell: ({ attempts }) => attempts, width: 90, align: 'right', wideOnly: true },
@@ -31,7 +31,7 @@ const columns: readonly Column<Delivery>[] = [
     align: 'right',
     wideOnly: true,
   },
-  { header: 'Created', cell: ({ created_at }) => <Time at={created_at} as="relative" />, width: 110, align: 'right' },
+  { header: 'Created', cell: ({ created_at }) => <Time at={created_at} as="relative" />, width: 104, align: 'right' },
 ];
 
 const statusOptions = deliveryStatuses.map((value) => ({ value, label: wordsOf(value) }));

@@ -5,6 +5,7 @@ import { Button, Checkbox, Group, Modal, SimpleGrid, Stack, Textarea, TextInput 
 import { type ReactNode, useState } from 'react';
 import type { EventType, WebhookEndpoint } from '../../client/sdk.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
+import { Icon } from '../../ui/icon.tsx';
 import { draftOf, type EndpointDraft, newDraft } from './endpoint-draft.ts';
 import { EndpointSending } from './endpoint-sending.tsx';
 import { eventKinds, eventTypes } from './event-kinds.ts';
@@ -78,8 +79,14 @@ function Form({ onClose, endpoint, onSubmit }: EndpointFormProps): ReactNode {
             ))}
           </SimpleGrid>
         </Checkbox.Group>
-        <Button variant="subtle" color="gray" w="fit-content" aria-expanded={isMore} onClick={() => setMore(!isMore)}>
-          {isMore ? 'Less' : 'Signatures, headers, order and limits'}
+        <Button
+          variant="default"
+          w="fit-content"
+          aria-expanded={isMore}
+          leftSection={<Icon name={isMore ? 'down' : 'chevron'} size={16} />}
+          onClick={() => setMore(!isMore)}
+        >
+          Signatures, headers, order and limits
         </Button>
         {isMore && <EndpointSending draft={draft} change={change} {...(endpoint === undefined ? {} : { endpoint })} />}
         {error !== null && <ErrorNotice error={error} />}

@@ -34,7 +34,7 @@ function aboutText({ data }: Event): string {
 
 const columns: readonly Column<Event>[] = [
   { header: 'Number', cell: ({ seq }) => seq, width: 80 },
-  { header: 'Kind', cell: ({ type }) => type },
+  { header: 'Kind', cell: ({ type }) => <span title={type}>{type}</span> },
   { header: 'About', cell: aboutText, width: '36%', wideOnly: true },
   { header: 'Happened', cell: ({ created_at }) => <Time at={created_at} as="relative" />, width: 110, align: 'right' },
 ];

@@ -195,7 +195,7 @@ function Counted({ first, isBusy, onCarryOut, onClose }: CountedProps): ReactNod
           Close
         </Button>
         <Button
-          color={data.action === 'cancel' ? 'red' : undefined}
+          color={data.action === 'cancel' ? 'red.9' : undefined}
           loading={isBusy}
           disabled={!isKnown || data.matched === 0}
           onClick={onCarryOut}

@@ -13,7 +13,7 @@ import { counted, filterText, verbOf } from './repair-draft.ts';
 import { StopRepair } from './running-repairs.tsx';
 
 const resultText = ({ dry_run, matched, changed, action }: WebhookRepair): string =>
-  dry_run ? `${counted(matched, action)} would be` : `${changed} of ${counted(matched, action)}`;
+  dry_run ? counted(matched, action) : `${changed} of ${counted(matched, action)}`;
 
 const columns: readonly Column<WebhookRepair>[] = [
   {

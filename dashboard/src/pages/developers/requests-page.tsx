@@ -42,14 +42,16 @@ const toneOf = (status: number): Tone => {
 /** Up to a tenth of a millisecond. */
 const durationText = (ms: number): string => `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
 
-/** The names of keys by their ids. */
-function useKeyNames(): ReadonlyMap<string, string> {
+/** The names of keys by their ids, and with how their secrets begin, where names are not enough. */
+type KeyNames = ReadonlyMap<string, { readonly name: string; readonly withHint: string }>;
+
+function useKeyNames(): KeyNames {
   const { data } = useQuery({
     queryKey: keys.other('api_keys', 'names'),
     queryFn: async () => (await client.apiKeys.list({ limit: MAX_KEYS })).data,
     enabled: useCan('api_keys:read'),
   });
-  return useMemo(() => new Map((data ?? []).map(({ id, name, hint }) => [id, `${name} (${hint}…)`])), [data]);
+  return useMemo(() => new Map((data ?? []).map(({ id, name, hint }) => [id, { name, withHint: `${name} (${hint}…)` }])), [data]);
 }
 
 export function RequestsPage(): ReactNode {
@@ -81,7 +83,7 @@ export function RequestsPage(): ReactNode {
         </Button>
       </PageHeader>
       <FilterBar names={filterNames}>
-        <SelectFilter word="api_key_id" label="Key" options={[...names].map(([value, label]) => ({ value, label }))} />
+        <SelectFilter word="api_key_id" label="Key" options={[...names].map(([value, { withHint }]) => ({ value, label: withHint }))} />
         <SelectFilter word="status_class" label="Status" options={statusClasses} />
         <SelectFilter word="method" label="Method" options={methods.map((value) => ({ value, label: value }))} />
         <TextFilter word="path" label="Path, as documented" />
@@ -110,10 +112,10 @@ export function RequestsPage(): ReactNode {
   );
 }
 
-const callerText = ({ api_key_id }: RequestLogEntry, names: ReadonlyMap<string, string>): string =>
-  api_key_id === null ? 'A person' : (names.get(api_key_id) ?? api_key_id);
+const callerText = ({ api_key_id }: RequestLogEntry, names: KeyNames): string =>
+  api_key_id === null ? 'A person' : (names.get(api_key_id)?.name ?? api_key_id);
 
-const columnsFor = (names: ReadonlyMap<string, string>): readonly Column<RequestLogEntry>[] => [
+const columnsFor = (names: KeyNames): readonly Column<RequestLogEntry>[] => [
   {
     header: 'Request',
     cell: ({ method, path }) => (
@@ -130,7 +132,7 @@ const columnsFor = (names: ReadonlyMap<string, string>): readonly Column<Request
 
 interface RequestDrawerProps {
   readonly entry: RequestLogEntry | undefined;
-  readonly names: ReadonlyMap<string, string>;
+  readonly names: KeyNames;
   readonly onClose: () => void;
 }
 

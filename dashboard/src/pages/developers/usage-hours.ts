@@ -11,12 +11,14 @@ const PERCENT = 100;
 /** In the zone of the viewer; zones that lie half an hour beside the others show the hour in which it begins. */
 const labelOf = (at: Date): string => String(at.getHours()).padStart(2, '0');
 
-export function hoursOfDay(hours: readonly UsageHour[], now: Date): readonly Bar[] {
-  const counts = new Map(hours.map(({ hour, requests }) => [new Date(hour).getTime(), requests]));
+/** The last 24 hours, the current one included, as one bar for each `hoursPerBar`. */
+export function hoursOfDay(hours: readonly UsageHour[], now: Date, hoursPerBar: 1 | 3): readonly Bar[] {
   const latest = Math.floor(now.getTime() / HOUR_MS) * HOUR_MS;
-  return Array.from({ length: HOURS }, (_, index) => {
-    const at = latest - (HOURS - 1 - index) * HOUR_MS;
-    const value = counts.get(at) ?? 0;
+  const first = latest - (HOURS - 1) * HOUR_MS;
+  return Array.from({ length: HOURS / hoursPerBar }, (_, index) => {
+    const at = first + index * hoursPerBar * HOUR_MS;
+    const within = hours.filter(({ hour }) => new Date(hour).getTime() >= at && new Date(hour).getTime() < at + hoursPerBar * HOUR_MS);
+    const value = within.reduce((sum, { requests }) => sum + requests, 0);
     return { label: labelOf(new Date(at)), value, text: value === 1 ? '1 request' : `${value} requests` };
   });
 }

@@ -2,6 +2,7 @@
 // Counts nothing; the server does.
 
 import { Group, Paper, Progress, Stack, Text, Title } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { client } from '../../client/client.ts';
@@ -55,6 +56,7 @@ interface OneKeyProps {
 }
 
 function OneKey({ usage: { api_key_id, name, hint, used, hours }, limit, minute }: OneKeyProps): ReactNode {
+  const isNarrow = useMediaQuery('(max-width: 700px)', false, { getInitialValueInEffect: false });
   const busiest = Math.max(0, ...hours.map(({ busiest_minute }) => busiest_minute));
   const total = hours.reduce((sum, { requests }) => sum + requests, 0);
   return (
@@ -73,7 +75,7 @@ function OneKey({ usage: { api_key_id, name, hint, used, hours }, limit, minute 
       <Text size="sm" mt="sm" mb={4}>
         {total.toLocaleString()} requests in the last 24 hours
       </Text>
-      <BarChart title={`Requests of ${name} by hour`} bars={hoursOfDay(hours, new Date(minute))} height={96} />
+      <BarChart title={`Requests of ${name} by hour`} bars={hoursOfDay(hours, new Date(minute), isNarrow ? 3 : 1)} height={96} />
     </Paper>
   );
 }
