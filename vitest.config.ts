@@ -14,7 +14,7 @@ const reportFile = process.env.TEST_REPORT_FILE;
 
 export default defineConfig({
   test: {
-    include: ['server/**/*.test.ts', 'bench/**/*.test.ts', 'demo/**/*.test.ts', 'scripts/**/*.test.ts', 'sdks/**/*.test.ts'],
+    include: ['server', 'dashboard', 'bench', 'demo', 'scripts', 'sdks'].map((directory) => `${directory}/**/*.test.ts`),
     globalSetup: existsSync(globalSetup) ? [globalSetup] : [],
     // A process per file: a test that kills, leaks or fills the heap cannot harm another file.
     pool: 'forks',

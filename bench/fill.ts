@@ -43,7 +43,7 @@ function chain(head: Head, workspaceId: Uuid, draft: EventDraft, createdAt: Date
 function makeChunk(workspace: Workspace, from: number, to: number, head: Head): Chunk {
   const now = new Date();
   const chunk: Chunk = { milestones: [], invoices: [], payments: [], entries: [], events: [] };
-  const of = { id: workspace.id, name: 'bench', defaultCurrency: 'USD', createdAt: now };
+  const of = { id: workspace.id, name: 'bench', defaultCurrency: 'USD', invoicePrefix: 'INV-', closedAt: null, createdAt: now };
   for (let i = from; i < to; i++) {
     const project = pick(workspace.projects, i);
     const milestone = milestoneOf(project, 'approved', now);

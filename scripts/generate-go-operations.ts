@@ -49,7 +49,9 @@ export function clientText(methods: readonly Method[]): string {
   return `${client}\nfunc (c *Client) connect(core *core) {\n\tc.core = core\n${connected}}\n`;
 }
 
+/** A resource of one thing, such as `workspace`, is told apart from the one of many. */
 function serviceName(resource: string): string {
+  if (singular(resource) === resource) return `${exported(resource)}Calls`;
   return `${exported(singular(resource))}Service`;
 }
 

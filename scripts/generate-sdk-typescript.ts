@@ -144,14 +144,19 @@ function resourcesFile(document: Document): string {
   const operations = methodsOf(document);
   const resources = [...new Set(operations.map(({ resource }) => resource))];
   const used = new Set<string>();
+  // A resource of one thing, such as `workspace`, is named as what it answers with.
+  const classOf = (resource: string): string => {
+    const name = pascal(resource);
+    return document.components.schemas[name] === undefined ? name : `${name}Calls`;
+  };
   const classes = resources.map((resource) => {
     const methods = operations
       .filter((operation) => operation.resource === resource)
       .map((operation) => methodOf(document, operation, used));
-    return `export class ${pascal(resource)} extends Resource {\n${methods.join('\n')}}\n`;
+    return `export class ${classOf(resource)} extends Resource {\n${methods.join('\n')}}\n`;
   });
-  const fields = resources.map((resource) => `  readonly ${camel(resource)}: ${pascal(resource)};\n`).join('');
-  const made = resources.map((resource) => `    this.${camel(resource)} = new ${pascal(resource)}(requester);\n`).join('');
+  const fields = resources.map((resource) => `  readonly ${camel(resource)}: ${classOf(resource)};\n`).join('');
+  const made = resources.map((resource) => `    this.${camel(resource)} = new ${classOf(resource)}(requester);\n`).join('');
   return `${HEADER}
 import type { Call } from '../call.ts';
 ${operations.some(({ result }) => result?.kind === 'stream') ? "import type { EventStream } from '../event-stream.ts';\n" : ''}import type { ListCall } from '../list.ts';

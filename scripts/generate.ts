@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildOpenApi, type OpenApiOptions } from '../server/src/http/openapi.ts';
+import type { People } from '../server/src/http/people.ts';
 import type { Reads } from '../server/src/http/reads.ts';
 import { allRoutes } from '../server/src/http/routes/all.ts';
 import type { Writes } from '../server/src/http/writes.ts';
@@ -19,7 +20,7 @@ const root = new URL('../', import.meta.url);
 const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as { version: string };
 
 // The document is made from what routes say of themselves; none is called, so none needs its services.
-const routes = allRoutes({} as Reads, {} as Writes);
+const routes = allRoutes({} as Reads, {} as Writes, {} as People);
 const build = (options: Partial<OpenApiOptions>): object => buildOpenApi(routes, { version, webhooks: webhookPayloads, ...options });
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 

@@ -100,7 +100,7 @@ function allOf(document: Document): SdkOperation[] {
   for (const [path, item] of Object.entries(document.paths)) {
     for (const method of methods) {
       const operation = item[method];
-      if (operation !== undefined && path.startsWith('/v1/')) all.push(operationOf(document, path, method, operation));
+      if (operation !== undefined && path.startsWith('/v1/') && !isFile(operation)) all.push(operationOf(document, path, method, operation));
     }
   }
   return all;
@@ -109,6 +109,12 @@ function allOf(document: Document): SdkOperation[] {
 const contentOf = ({ responses }: Operation): Content => Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1] ?? {};
 
 const isStream = (operation: Operation): boolean => contentOf(operation).content?.['text/event-stream'] !== undefined;
+
+/** A file is fetched by its address, with whatever fetches files: it is no record that a client could check. */
+function isFile(operation: Operation): boolean {
+  const types = Object.keys(contentOf(operation).content ?? {});
+  return types.length > 0 && !types.includes('application/json') && !isStream(operation);
+}
 
 function operationOf(document: Document, path: string, method: Method, operation: Operation): SdkOperation {
   const parameters = operation.parameters ?? [];
@@ -143,12 +149,14 @@ function methodName(document: Document, path: string, method: Method, operation:
   const below = path.split('/').slice(3);
   const last = below.at(-1);
   const verb = method === 'delete' ? ((/^[a-z]+/.exec(operation.operationId) as RegExpExecArray)[0] as string) : verbs[method];
-  if (last === undefined) return method === 'get' ? 'list' : verb;
-  if (last.startsWith('{')) return verb;
+  if (last === undefined) return method === 'get' && resultOf(document, operation)?.kind !== 'object' ? 'list' : verb;
+  if (last.startsWith('{')) return below.length === 1 ? verb : `${verb}_${singular(below.at(-2) as string)}`;
   if (isStream(operation)) return last;
   const listing = document.paths[path]?.get;
   const isCollection = listing !== undefined && resultOf(document, listing)?.kind === 'list';
-  if (!isCollection) return method === 'get' ? `retrieve_${last}` : last;
+  // `sign_in/totp` is one step further than `sign_in`, and another than `totp`.
+  const step = below.slice(below.findLastIndex((part) => part.startsWith('{')) + 1).join('_');
+  if (!isCollection) return method === 'get' ? `retrieve_${step}` : step;
   return method === 'get' ? `list_${last}` : `${verb}_${singular(last)}`;
 }
 

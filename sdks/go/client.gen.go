@@ -31,8 +31,35 @@ type Client struct {
 	// WebhookRepairs calls what is under /v1/webhook_repairs.
 	WebhookRepairs *WebhookRepairService
 
+	// Workspace calls what is under /v1/workspace.
+	Workspace *WorkspaceCalls
+
+	// Overview calls what is under /v1/overview.
+	Overview *OverviewCalls
+
+	// RequestLogEntries calls what is under /v1/request_log_entries.
+	RequestLogEntries *RequestLogEntryService
+
+	// Usage calls what is under /v1/usage.
+	Usage *UsageCalls
+
 	// APIKeys calls what is under /v1/api_keys.
 	APIKeys *APIKeyService
+
+	// Account calls what is under /v1/account.
+	Account *AccountCalls
+
+	// Workspaces calls what is under /v1/workspaces.
+	Workspaces *WorkspaceService
+
+	// Members calls what is under /v1/members.
+	Members *MemberService
+
+	// Invitations calls what is under /v1/invitations.
+	Invitations *InvitationService
+
+	// AuditEntries calls what is under /v1/audit_entries.
+	AuditEntries *AuditEntryService
 
 	core *core
 }
@@ -47,7 +74,16 @@ func (c *Client) connect(core *core) {
 	c.WebhookEndpoints = &WebhookEndpointService{core}
 	c.Deliveries = &DeliveryService{core}
 	c.WebhookRepairs = &WebhookRepairService{core}
+	c.Workspace = &WorkspaceCalls{core}
+	c.Overview = &OverviewCalls{core}
+	c.RequestLogEntries = &RequestLogEntryService{core}
+	c.Usage = &UsageCalls{core}
 	c.APIKeys = &APIKeyService{core}
+	c.Account = &AccountCalls{core}
+	c.Workspaces = &WorkspaceService{core}
+	c.Members = &MemberService{core}
+	c.Invitations = &InvitationService{core}
+	c.AuditEntries = &AuditEntryService{core}
 }
 
 // Version is the version of the API's document that this client was made from.

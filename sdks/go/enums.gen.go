@@ -15,6 +15,90 @@ const (
 	APIKeyStatusRevoked APIKeyStatus = "revoked"
 )
 
+// AuditAction: what was done.
+//
+// A value that this version of the client does not know yet is passed through as it is.
+type AuditAction string
+
+const (
+	// AuditActionWorkspaceCreated: a workspace was created.
+	AuditActionWorkspaceCreated AuditAction = "workspace.created"
+
+	// AuditActionWorkspaceUpdated: settings of the workspace were changed.
+	AuditActionWorkspaceUpdated AuditAction = "workspace.updated"
+
+	// AuditActionWorkspaceClosed: the workspace was closed.
+	AuditActionWorkspaceClosed AuditAction = "workspace.closed"
+
+	// AuditActionMemberAdded: somebody became a member: by setting up the server, by creating the
+	// workspace or by accepting an invitation.
+	AuditActionMemberAdded AuditAction = "member.added"
+
+	// AuditActionMemberRoleChanged: a member was given another role.
+	AuditActionMemberRoleChanged AuditAction = "member.role_changed"
+
+	// AuditActionMemberRemoved: a member was removed or left.
+	AuditActionMemberRemoved AuditAction = "member.removed"
+
+	// AuditActionInvitationCreated: somebody was invited.
+	AuditActionInvitationCreated AuditAction = "invitation.created"
+
+	// AuditActionInvitationRevoked: an invitation was revoked.
+	AuditActionInvitationRevoked AuditAction = "invitation.revoked"
+
+	// AuditActionInvitationAccepted: an invitation was accepted.
+	AuditActionInvitationAccepted AuditAction = "invitation.accepted"
+
+	// AuditActionAPIKeyCreated: an API key was created.
+	AuditActionAPIKeyCreated AuditAction = "api_key.created"
+
+	// AuditActionAPIKeyRotated: an API key was replaced by a new one.
+	AuditActionAPIKeyRotated AuditAction = "api_key.rotated"
+
+	// AuditActionAPIKeyRevoked: an API key was revoked.
+	AuditActionAPIKeyRevoked AuditAction = "api_key.revoked"
+
+	// AuditActionWebhookEndpointCreated: a webhook endpoint was created.
+	AuditActionWebhookEndpointCreated AuditAction = "webhook_endpoint.created"
+
+	// AuditActionWebhookEndpointUpdated: a webhook endpoint was changed.
+	AuditActionWebhookEndpointUpdated AuditAction = "webhook_endpoint.updated"
+
+	// AuditActionWebhookEndpointSecretRotated: a webhook endpoint was given a new secret.
+	AuditActionWebhookEndpointSecretRotated AuditAction = "webhook_endpoint.secret_rotated"
+
+	// AuditActionWebhookEndpointDisabled: a webhook endpoint was disabled by the service, because it
+	// failed or said that it is gone.
+	AuditActionWebhookEndpointDisabled AuditAction = "webhook_endpoint.disabled"
+
+	// AuditActionWebhookEndpointDeleted: a webhook endpoint was deleted.
+	AuditActionWebhookEndpointDeleted AuditAction = "webhook_endpoint.deleted"
+)
+
+// AuditActorType: a person with a session, an API key, or the service itself and its operator.
+//
+// A value that this version of the client does not know yet is passed through as it is.
+type AuditActorType string
+
+const (
+	AuditActorTypePerson AuditActorType = "person"
+	AuditActorTypeKey    AuditActorType = "key"
+	AuditActorTypeSystem AuditActorType = "system"
+)
+
+// AuditTargetType: the kind of what was changed.
+//
+// A value that this version of the client does not know yet is passed through as it is.
+type AuditTargetType string
+
+const (
+	AuditTargetTypeWorkspace       AuditTargetType = "workspace"
+	AuditTargetTypeMember          AuditTargetType = "member"
+	AuditTargetTypeInvitation      AuditTargetType = "invitation"
+	AuditTargetTypeAPIKey          AuditTargetType = "api_key"
+	AuditTargetTypeWebhookEndpoint AuditTargetType = "webhook_endpoint"
+)
+
 // BreakerState: `closed`: it is sent to. `open`: it has failed so often that only a probe is sent now
 // and then. `half_open`: a probe is under way or was acknowledged, and deliveries are taken up again
 // one by one.
@@ -90,6 +174,21 @@ const (
 	ErrorCodeAPIKeyExpired        ErrorCode = "api_key_expired"
 	ErrorCodeInsufficientScope    ErrorCode = "insufficient_scope"
 	ErrorCodeScopeEscalation      ErrorCode = "scope_escalation"
+	ErrorCodeNotSignedIn          ErrorCode = "not_signed_in"
+	ErrorCodeWrongCredentials     ErrorCode = "wrong_credentials"
+	ErrorCodeWrongPassword        ErrorCode = "wrong_password"
+	ErrorCodeWrongCode            ErrorCode = "wrong_code"
+	ErrorCodeTooManyAttempts      ErrorCode = "too_many_attempts"
+	ErrorCodeForeignOrigin        ErrorCode = "foreign_origin"
+	ErrorCodeWorkspaceRequired    ErrorCode = "workspace_required"
+	ErrorCodeNotAMember           ErrorCode = "not_a_member"
+	ErrorCodeSignUpRefused        ErrorCode = "sign_up_refused"
+	ErrorCodeInvitationInvalid    ErrorCode = "invitation_invalid"
+	ErrorCodeEmailTaken           ErrorCode = "email_taken"
+	ErrorCodeAlreadyMember        ErrorCode = "already_member"
+	ErrorCodeLastOwner            ErrorCode = "last_owner"
+	ErrorCodeWorkspaceClosed      ErrorCode = "workspace_closed"
+	ErrorCodeTooManyMembers       ErrorCode = "too_many_members"
 	ErrorCodeNotFound             ErrorCode = "not_found"
 	ErrorCodeMethodNotAllowed     ErrorCode = "method_not_allowed"
 	ErrorCodeInvalidTransition    ErrorCode = "invalid_transition"
@@ -103,6 +202,7 @@ const (
 	ErrorCodeIdempotencyKeyReused ErrorCode = "idempotency_key_reused"
 	ErrorCodeRateLimited          ErrorCode = "rate_limited"
 	ErrorCodeTooManyStreams       ErrorCode = "too_many_streams"
+	ErrorCodeTooManyExports       ErrorCode = "too_many_exports"
 	ErrorCodeOverloaded           ErrorCode = "overloaded"
 	ErrorCodeInternalError        ErrorCode = "internal_error"
 )
@@ -123,6 +223,31 @@ const (
 	EventTypeInvoiceIssued             EventType = "invoice.issued"
 	EventTypeProjectArchived           EventType = "project.archived"
 	EventTypeWebhookEndpointDisabled   EventType = "webhook_endpoint.disabled"
+)
+
+// GivenRole: a role that can be given to somebody. Owners are made by `POST
+// /v1/members/{id}/make_owner`.
+//
+// A value that this version of the client does not know yet is passed through as it is.
+type GivenRole string
+
+const (
+	GivenRoleAdmin     GivenRole = "admin"
+	GivenRoleDeveloper GivenRole = "developer"
+	GivenRoleFinance   GivenRole = "finance"
+	GivenRoleViewer    GivenRole = "viewer"
+)
+
+// InvitationStatus: only a pending invitation can be accepted.
+//
+// A value that this version of the client does not know yet is passed through as it is.
+type InvitationStatus string
+
+const (
+	InvitationStatusPending  InvitationStatus = "pending"
+	InvitationStatusAccepted InvitationStatus = "accepted"
+	InvitationStatusRevoked  InvitationStatus = "revoked"
+	InvitationStatusExpired  InvitationStatus = "expired"
 )
 
 // InvoicePaymentStatus: whether it has been paid: by the release of its payment.
@@ -190,6 +315,43 @@ const (
 	ReleaseModeManual     ReleaseMode = "manual"
 )
 
+// RequestMethod: an HTTP method.
+//
+// A value that this version of the client does not know yet is passed through as it is.
+type RequestMethod string
+
+const (
+	RequestMethodGet    RequestMethod = "GET"
+	RequestMethodHead   RequestMethod = "HEAD"
+	RequestMethodPost   RequestMethod = "POST"
+	RequestMethodPatch  RequestMethod = "PATCH"
+	RequestMethodDelete RequestMethod = "DELETE"
+)
+
+// Role: what a member may do.
+//
+// A value that this version of the client does not know yet is passed through as it is.
+type Role string
+
+const (
+	// RoleOwner: everything, ownership and closing the workspace included.
+	RoleOwner Role = "owner"
+
+	// RoleAdmin: everything but ownership and closing the workspace.
+	RoleAdmin Role = "admin"
+
+	// RoleDeveloper: API keys, webhooks, the request log; creates, edits and submits projects and
+	// milestones; approves and releases nothing.
+	RoleDeveloper Role = "developer"
+
+	// RoleFinance: reads everything, approves milestones and releases payments, and keeps the billing
+	// profile of the workspace.
+	RoleFinance Role = "finance"
+
+	// RoleViewer: reads, and changes nothing; sees neither keys nor logs.
+	RoleViewer Role = "viewer"
+)
+
 // Scope: what a key may do.
 //
 // A value that this version of the client does not know yet is passed through as it is.
@@ -237,6 +399,27 @@ const (
 
 	// ScopeAPIKeysWrite: create, rotate and revoke API keys.
 	ScopeAPIKeysWrite Scope = "api_keys:write"
+
+	// ScopeWorkspaceRead: read the workspace and its settings.
+	ScopeWorkspaceRead Scope = "workspace:read"
+
+	// ScopeWorkspaceWrite: change the settings of the workspace.
+	ScopeWorkspaceWrite Scope = "workspace:write"
+
+	// ScopeWorkspaceOwn: make owners, demote and remove them, and close the workspace.
+	ScopeWorkspaceOwn Scope = "workspace:own"
+
+	// ScopeMembersRead: list members and invitations.
+	ScopeMembersRead Scope = "members:read"
+
+	// ScopeMembersWrite: invite people, change their roles and remove them.
+	ScopeMembersWrite Scope = "members:write"
+
+	// ScopeAuditRead: read the audit log.
+	ScopeAuditRead Scope = "audit:read"
+
+	// ScopeRequestLogRead: read the log of requests and the use of the rate limit.
+	ScopeRequestLogRead Scope = "request_log:read"
 )
 
 // SignatureScheme: by the names of Standard Webhooks: `v1` is HMAC-SHA256 with the secret, `v1a` is
@@ -248,6 +431,18 @@ type SignatureScheme string
 const (
 	SignatureSchemeV1  SignatureScheme = "v1"
 	SignatureSchemeV1a SignatureScheme = "v1a"
+)
+
+// StatusClass: statuses by their first digit.
+//
+// A value that this version of the client does not know yet is passed through as it is.
+type StatusClass string
+
+const (
+	StatusClass2xx StatusClass = "2xx"
+	StatusClass3xx StatusClass = "3xx"
+	StatusClass4xx StatusClass = "4xx"
+	StatusClass5xx StatusClass = "5xx"
 )
 
 // WebhookDiagnosisVerdict: what went wrong first; `healthy` when nothing did.
@@ -324,4 +519,14 @@ const (
 	WebhookTestErrorKindTimeout           WebhookTestErrorKind = "timeout"
 	WebhookTestErrorKindInvalidResponse   WebhookTestErrorKind = "invalid_response"
 	WebhookTestErrorKindNotSent           WebhookTestErrorKind = "not_sent"
+)
+
+// WorkspaceLogoContentType: one of the values below.
+//
+// A value that this version of the client does not know yet is passed through as it is.
+type WorkspaceLogoContentType string
+
+const (
+	WorkspaceLogoContentTypeImagePng  WorkspaceLogoContentType = "image/png"
+	WorkspaceLogoContentTypeImageJpeg WorkspaceLogoContentType = "image/jpeg"
 )

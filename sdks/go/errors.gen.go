@@ -36,6 +36,51 @@ var (
 	// ErrScopeEscalation finds an error with the code scope_escalation.
 	ErrScopeEscalation error = ErrorCodeScopeEscalation
 
+	// ErrNotSignedIn finds an error with the code not_signed_in.
+	ErrNotSignedIn error = ErrorCodeNotSignedIn
+
+	// ErrWrongCredentials finds an error with the code wrong_credentials.
+	ErrWrongCredentials error = ErrorCodeWrongCredentials
+
+	// ErrWrongPassword finds an error with the code wrong_password.
+	ErrWrongPassword error = ErrorCodeWrongPassword
+
+	// ErrWrongCode finds an error with the code wrong_code.
+	ErrWrongCode error = ErrorCodeWrongCode
+
+	// ErrTooManyAttempts finds an error with the code too_many_attempts.
+	ErrTooManyAttempts error = ErrorCodeTooManyAttempts
+
+	// ErrForeignOrigin finds an error with the code foreign_origin.
+	ErrForeignOrigin error = ErrorCodeForeignOrigin
+
+	// ErrWorkspaceRequired finds an error with the code workspace_required.
+	ErrWorkspaceRequired error = ErrorCodeWorkspaceRequired
+
+	// ErrNotAMember finds an error with the code not_a_member.
+	ErrNotAMember error = ErrorCodeNotAMember
+
+	// ErrSignUpRefused finds an error with the code sign_up_refused.
+	ErrSignUpRefused error = ErrorCodeSignUpRefused
+
+	// ErrInvitationInvalid finds an error with the code invitation_invalid.
+	ErrInvitationInvalid error = ErrorCodeInvitationInvalid
+
+	// ErrEmailTaken finds an error with the code email_taken.
+	ErrEmailTaken error = ErrorCodeEmailTaken
+
+	// ErrAlreadyMember finds an error with the code already_member.
+	ErrAlreadyMember error = ErrorCodeAlreadyMember
+
+	// ErrLastOwner finds an error with the code last_owner.
+	ErrLastOwner error = ErrorCodeLastOwner
+
+	// ErrWorkspaceClosed finds an error with the code workspace_closed.
+	ErrWorkspaceClosed error = ErrorCodeWorkspaceClosed
+
+	// ErrTooManyMembers finds an error with the code too_many_members.
+	ErrTooManyMembers error = ErrorCodeTooManyMembers
+
 	// ErrNotFound finds an error with the code not_found.
 	ErrNotFound error = ErrorCodeNotFound
 
@@ -75,6 +120,9 @@ var (
 	// ErrTooManyStreams finds an error with the code too_many_streams.
 	ErrTooManyStreams error = ErrorCodeTooManyStreams
 
+	// ErrTooManyExports finds an error with the code too_many_exports.
+	ErrTooManyExports error = ErrorCodeTooManyExports
+
 	// ErrOverloaded finds an error with the code overloaded.
 	ErrOverloaded error = ErrorCodeOverloaded
 
@@ -105,6 +153,36 @@ func (e *Error) typed() error {
 		return (*InsufficientScopeError)(e)
 	case ErrorCodeScopeEscalation:
 		return (*ScopeEscalationError)(e)
+	case ErrorCodeNotSignedIn:
+		return (*NotSignedInError)(e)
+	case ErrorCodeWrongCredentials:
+		return (*WrongCredentialsError)(e)
+	case ErrorCodeWrongPassword:
+		return (*WrongPasswordError)(e)
+	case ErrorCodeWrongCode:
+		return (*WrongCodeError)(e)
+	case ErrorCodeTooManyAttempts:
+		return (*TooManyAttemptsError)(e)
+	case ErrorCodeForeignOrigin:
+		return (*ForeignOriginError)(e)
+	case ErrorCodeWorkspaceRequired:
+		return (*WorkspaceRequiredError)(e)
+	case ErrorCodeNotAMember:
+		return (*NotAMemberError)(e)
+	case ErrorCodeSignUpRefused:
+		return (*SignUpRefusedError)(e)
+	case ErrorCodeInvitationInvalid:
+		return (*InvitationInvalidError)(e)
+	case ErrorCodeEmailTaken:
+		return (*EmailTakenError)(e)
+	case ErrorCodeAlreadyMember:
+		return (*AlreadyMemberError)(e)
+	case ErrorCodeLastOwner:
+		return (*LastOwnerError)(e)
+	case ErrorCodeWorkspaceClosed:
+		return (*WorkspaceClosedError)(e)
+	case ErrorCodeTooManyMembers:
+		return (*TooManyMembersError)(e)
 	case ErrorCodeNotFound:
 		return (*NotFoundError)(e)
 	case ErrorCodeMethodNotAllowed:
@@ -131,6 +209,8 @@ func (e *Error) typed() error {
 		return (*RateLimitedError)(e)
 	case ErrorCodeTooManyStreams:
 		return (*TooManyStreamsError)(e)
+	case ErrorCodeTooManyExports:
+		return (*TooManyExportsError)(e)
 	case ErrorCodeOverloaded:
 		return (*OverloadedError)(e)
 	case ErrorCodeInternalError:
@@ -266,6 +346,201 @@ func (e *ScopeEscalationError) Error() string {
 
 // Unwrap returns the [Error].
 func (e *ScopeEscalationError) Unwrap() error {
+	return (*Error)(e)
+}
+
+// NotSignedInError is an [Error] with the code not_signed_in, for errors.As.
+type NotSignedInError Error
+
+// Error tells what happened, which fields are at fault and the request id.
+func (e *NotSignedInError) Error() string {
+	return (*Error)(e).Error()
+}
+
+// Unwrap returns the [Error].
+func (e *NotSignedInError) Unwrap() error {
+	return (*Error)(e)
+}
+
+// WrongCredentialsError is an [Error] with the code wrong_credentials, for errors.As.
+type WrongCredentialsError Error
+
+// Error tells what happened, which fields are at fault and the request id.
+func (e *WrongCredentialsError) Error() string {
+	return (*Error)(e).Error()
+}
+
+// Unwrap returns the [Error].
+func (e *WrongCredentialsError) Unwrap() error {
+	return (*Error)(e)
+}
+
+// WrongPasswordError is an [Error] with the code wrong_password, for errors.As.
+type WrongPasswordError Error
+
+// Error tells what happened, which fields are at fault and the request id.
+func (e *WrongPasswordError) Error() string {
+	return (*Error)(e).Error()
+}
+
+// Unwrap returns the [Error].
+func (e *WrongPasswordError) Unwrap() error {
+	return (*Error)(e)
+}
+
+// WrongCodeError is an [Error] with the code wrong_code, for errors.As.
+type WrongCodeError Error
+
+// Error tells what happened, which fields are at fault and the request id.
+func (e *WrongCodeError) Error() string {
+	return (*Error)(e).Error()
+}
+
+// Unwrap returns the [Error].
+func (e *WrongCodeError) Unwrap() error {
+	return (*Error)(e)
+}
+
+// TooManyAttemptsError is an [Error] with the code too_many_attempts, for errors.As.
+type TooManyAttemptsError Error
+
+// Error tells what happened, which fields are at fault and the request id.
+func (e *TooManyAttemptsError) Error() string {
+	return (*Error)(e).Error()
+}
+
+// Unwrap returns the [Error].
+func (e *TooManyAttemptsError) Unwrap() error {
+	return (*Error)(e)
+}
+
+// ForeignOriginError is an [Error] with the code foreign_origin, for errors.As.
+type ForeignOriginError Error
+
+// Error tells what happened, which fields are at fault and the request id.
+func (e *ForeignOriginError) Error() string {
+	return (*Error)(e).Error()
+}
+
+// Unwrap returns the [Error].
+func (e *ForeignOriginError) Unwrap() error {
+	return (*Error)(e)
+}
+
+// WorkspaceRequiredError is an [Error] with the code workspace_required, for errors.As.
+type WorkspaceRequiredError Error
+
+// Error tells what happened, which fields are at fault and the request id.
+func (e *WorkspaceRequiredError) Error() string {
+	return (*Error)(e).Error()
+}
+
+// Unwrap returns the [Error].
+func (e *WorkspaceRequiredError) Unwrap() error {
+	return (*Error)(e)
+}
+
+// NotAMemberError is an [Error] with the code not_a_member, for errors.As.
+type NotAMemberError Error
+
+// Error tells what happened, which fields are at fault and the request id.
+func (e *NotAMemberError) Error() string {
+	return (*Error)(e).Error()
+}
+
+// Unwrap returns the [Error].
+func (e *NotAMemberError) Unwrap() error {
+	return (*Error)(e)
+}
+
+// SignUpRefusedError is an [Error] with the code sign_up_refused, for errors.As.
+type SignUpRefusedError Error
+
+// Error tells what happened, which fields are at fault and the request id.
+func (e *SignUpRefusedError) Error() string {
+	return (*Error)(e).Error()
+}
+
+// Unwrap returns the [Error].
+func (e *SignUpRefusedError) Unwrap() error {
+	return (*Error)(e)
+}
+
+// InvitationInvalidError is an [Error] with the code invitation_invalid, for errors.As.
+type InvitationInvalidError Error
+
+// Error tells what happened, which fields are at fault and the request id.
+func (e *InvitationInvalidError) Error() string {
+	return (*Error)(e).Error()
+}
+
+// Unwrap returns the [Error].
+func (e *InvitationInvalidError) Unwrap() error {
+	return (*Error)(e)
+}
+
+// EmailTakenError is an [Error] with the code email_taken, for errors.As.
+type EmailTakenError Error
+
+// Error tells what happened, which fields are at fault and the request id.
+func (e *EmailTakenError) Error() string {
+	return (*Error)(e).Error()
+}
+
+// Unwrap returns the [Error].
+func (e *EmailTakenError) Unwrap() error {
+	return (*Error)(e)
+}
+
+// AlreadyMemberError is an [Error] with the code already_member, for errors.As.
+type AlreadyMemberError Error
+
+// Error tells what happened, which fields are at fault and the request id.
+func (e *AlreadyMemberError) Error() string {
+	return (*Error)(e).Error()
+}
+
+// Unwrap returns the [Error].
+func (e *AlreadyMemberError) Unwrap() error {
+	return (*Error)(e)
+}
+
+// LastOwnerError is an [Error] with the code last_owner, for errors.As.
+type LastOwnerError Error
+
+// Error tells what happened, which fields are at fault and the request id.
+func (e *LastOwnerError) Error() string {
+	return (*Error)(e).Error()
+}
+
+// Unwrap returns the [Error].
+func (e *LastOwnerError) Unwrap() error {
+	return (*Error)(e)
+}
+
+// WorkspaceClosedError is an [Error] with the code workspace_closed, for errors.As.
+type WorkspaceClosedError Error
+
+// Error tells what happened, which fields are at fault and the request id.
+func (e *WorkspaceClosedError) Error() string {
+	return (*Error)(e).Error()
+}
+
+// Unwrap returns the [Error].
+func (e *WorkspaceClosedError) Unwrap() error {
+	return (*Error)(e)
+}
+
+// TooManyMembersError is an [Error] with the code too_many_members, for errors.As.
+type TooManyMembersError Error
+
+// Error tells what happened, which fields are at fault and the request id.
+func (e *TooManyMembersError) Error() string {
+	return (*Error)(e).Error()
+}
+
+// Unwrap returns the [Error].
+func (e *TooManyMembersError) Unwrap() error {
 	return (*Error)(e)
 }
 
@@ -435,6 +710,19 @@ func (e *TooManyStreamsError) Error() string {
 
 // Unwrap returns the [Error].
 func (e *TooManyStreamsError) Unwrap() error {
+	return (*Error)(e)
+}
+
+// TooManyExportsError is an [Error] with the code too_many_exports, for errors.As.
+type TooManyExportsError Error
+
+// Error tells what happened, which fields are at fault and the request id.
+func (e *TooManyExportsError) Error() string {
+	return (*Error)(e).Error()
+}
+
+// Unwrap returns the [Error].
+func (e *TooManyExportsError) Unwrap() error {
 	return (*Error)(e)
 }
 

@@ -94,6 +94,119 @@ func (s APIKeyWithSecret) GoString() string {
 	return s.String()
 }
 
+// Account: the person who is signed in.
+type Account struct {
+	ID string `json:"id"`
+
+	Object string `json:"object"`
+
+	Email string `json:"email"`
+
+	Name string `json:"name"`
+
+	// Whether signing in asks for a code as well.
+	TotpEnabled bool `json:"totp_enabled"`
+
+	// The workspaces of the person, oldest first.
+	Workspaces []*AccountWorkspace `json:"workspaces"`
+
+	// When the person signed up.
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// AccountWorkspace: a workspace that a person is a member of.
+type AccountWorkspace struct {
+	ID string `json:"id"`
+
+	Object string `json:"object"`
+
+	Name string `json:"name"`
+
+	// The membership.
+	MemberID string `json:"member_id"`
+
+	Role Role `json:"role"`
+
+	// When it was closed; null while it is open.
+	ClosedAt *time.Time `json:"closed_at"`
+}
+
+// AuditActor: who did it.
+type AuditActor struct {
+	Type AuditActorType `json:"type"`
+
+	// The id of the person or of the key; null for the service and its operator.
+	ID *string `json:"id"`
+
+	// What the person or the key is called.
+	Name *string `json:"name"`
+}
+
+// AuditChange: what one field was and became. Secrets are never among them.
+type AuditChange struct {
+	Field string `json:"field"`
+
+	// As text; null for nothing.
+	From *string `json:"from"`
+
+	// As text; null for nothing.
+	To *string `json:"to"`
+}
+
+// AuditEntry: one change of settings, keys, roles or endpoints. Entries are never changed.
+type AuditEntry struct {
+	ID string `json:"id"`
+
+	Object string `json:"object"`
+
+	// When it was committed, together with the change.
+	OccurredAt time.Time `json:"occurred_at"`
+
+	Actor AuditActor `json:"actor"`
+
+	Action AuditAction `json:"action"`
+
+	Target AuditTarget `json:"target"`
+
+	Changes []*AuditChange `json:"changes"`
+
+	// The address that the request came from.
+	IP *string `json:"ip"`
+
+	// What the request called itself.
+	UserAgent *string `json:"user_agent"`
+}
+
+// AuditEntryList: one page of a list, newest first.
+type AuditEntryList struct {
+	Object string `json:"object"`
+
+	Data []*AuditEntry `json:"data"`
+
+	// Whether there is more in the direction of the paging.
+	HasMore bool `json:"has_more"`
+
+	// The value of `starting_after` for the next page; null when there is none.
+	NextCursor *string `json:"next_cursor"`
+}
+
+// AuditTarget: what was changed.
+type AuditTarget struct {
+	Type AuditTargetType `json:"type"`
+
+	// Its id.
+	ID string `json:"id"`
+}
+
+// AwaitingApproval: milestones that are submitted.
+type AwaitingApproval struct {
+	// How many there are.
+	Count int64 `json:"count"`
+
+	// Up to 5, those that have waited longest first.
+	Milestones []*Milestone `json:"milestones"`
+}
+
 // Delivery: one event on its way to one endpoint.
 type Delivery struct {
 	ID string `json:"id"`
@@ -219,6 +332,15 @@ type EventList struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
+// FailingEndpoints: endpoints that do not acknowledge, or that were disabled for it. Up to 5 are
+// shown, newest first.
+type FailingEndpoints struct {
+	// How many there are.
+	Count int64 `json:"count"`
+
+	WebhookEndpoints []*WebhookEndpoint `json:"webhook_endpoints"`
+}
+
 // FieldError: one field that is wrong.
 type FieldError struct {
 	// Where: a JSON pointer into the body (`/milestones/0/amount`; empty for the body itself),
@@ -230,6 +352,88 @@ type FieldError struct {
 
 	// What would be right.
 	Message string `json:"message"`
+}
+
+// Invitation: an invitation to a workspace.
+type Invitation struct {
+	ID string `json:"id"`
+
+	Object string `json:"object"`
+
+	Email string `json:"email"`
+
+	Role Role `json:"role"`
+
+	Status InvitationStatus `json:"status"`
+
+	// Who invited; null where a key did.
+	InvitedBy *string `json:"invited_by"`
+
+	// When it ends.
+	ExpiresAt time.Time `json:"expires_at"`
+
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// InvitationList: one page of a list, newest first.
+type InvitationList struct {
+	Object string `json:"object"`
+
+	Data []*Invitation `json:"data"`
+
+	// Whether there is more in the direction of the paging.
+	HasMore bool `json:"has_more"`
+
+	// The value of `starting_after` for the next page; null when there is none.
+	NextCursor *string `json:"next_cursor"`
+}
+
+// InvitationPreview: who invites to what, for whoever holds the link.
+type InvitationPreview struct {
+	Object string `json:"object"`
+
+	Email string `json:"email"`
+
+	Role Role `json:"role"`
+
+	WorkspaceName string `json:"workspace_name"`
+
+	InvitedBy *string `json:"invited_by"`
+
+	// Whether the address has an account: then sign in and accept, else sign up.
+	HasAccount bool `json:"has_account"`
+
+	// When it ends.
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// InvitationWithLink: a new invitation.
+type InvitationWithLink struct {
+	ID string `json:"id"`
+
+	Object string `json:"object"`
+
+	Email string `json:"email"`
+
+	Role Role `json:"role"`
+
+	Status InvitationStatus `json:"status"`
+
+	// Who invited; null where a key did.
+	InvitedBy *string `json:"invited_by"`
+
+	// When it ends.
+	ExpiresAt time.Time `json:"expires_at"`
+
+	// When it was made.
+	CreatedAt time.Time `json:"created_at"`
+
+	// Whether the link is being mailed.
+	Mailed bool `json:"mailed"`
+
+	// The link to pass on, where it is not mailed. It is shown this once; whoever has it can use it.
+	Link *string `json:"link"`
 }
 
 // Invoice: the document of one approved milestone.
@@ -307,6 +511,76 @@ type InvoiceList struct {
 	Object string `json:"object"`
 
 	Data []*Invoice `json:"data"`
+
+	// Whether there is more in the direction of the paging.
+	HasMore bool `json:"has_more"`
+
+	// The value of `starting_after` for the next page; null when there is none.
+	NextCursor *string `json:"next_cursor"`
+}
+
+// InvoiceTotals: invoices added up, by currency and in the order of its code.
+type InvoiceTotals struct {
+	Object string `json:"object"`
+
+	Currencies []*InvoiceTotalsOfCurrency `json:"currencies"`
+}
+
+// InvoiceTotalsOfCurrency: invoices in one currency.
+type InvoiceTotalsOfCurrency struct {
+	// The currency, a code of ISO 4217.
+	Currency string `json:"currency"`
+
+	Unpaid Sum `json:"unpaid"`
+
+	Paid Sum `json:"paid"`
+
+	Void Sum `json:"void"`
+}
+
+// KeyUsage: what a key has used of its limit.
+type KeyUsage struct {
+	APIKeyID string `json:"api_key_id"`
+
+	// What people call the key.
+	Name string `json:"name"`
+
+	// How its secret begins.
+	Hint string `json:"hint"`
+
+	// Of this minute, at most: what is set aside for requests to come counts already.
+	Used int64 `json:"used"`
+
+	// The last hours in which it was used, newest first, up to the last full minute.
+	Hours []*UsageHour `json:"hours"`
+}
+
+// Member: a person in a workspace.
+type Member struct {
+	ID string `json:"id"`
+
+	Object string `json:"object"`
+
+	PersonID string `json:"person_id"`
+
+	Name string `json:"name"`
+
+	Email string `json:"email"`
+
+	Role Role `json:"role"`
+
+	// Whether the person has a second factor.
+	TotpEnabled bool `json:"totp_enabled"`
+
+	// When the person became a member.
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// MemberList: one page of a list, newest first.
+type MemberList struct {
+	Object string `json:"object"`
+
+	Data []*Member `json:"data"`
 
 	// Whether there is more in the direction of the paging.
 	HasMore bool `json:"has_more"`
@@ -397,6 +671,50 @@ type MilestoneList struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
+// Overdue: milestones whose due date has passed and that are neither submitted nor final.
+type Overdue struct {
+	// How many there are.
+	Count int64 `json:"count"`
+
+	// Up to 5, those that are due for longest first.
+	Milestones []*Milestone `json:"milestones"`
+}
+
+// Overview: what needs somebody, and what was released.
+type Overview struct {
+	Object string `json:"object"`
+
+	// The day in the workspace's time zone, YYYY-MM-DD.
+	Today string `json:"today"`
+
+	AwaitingApproval AwaitingApproval `json:"awaiting_approval"`
+
+	Overdue Overdue `json:"overdue"`
+
+	FailingEndpoints FailingEndpoints `json:"failing_endpoints"`
+
+	// The last 12 months of the workspace's time zone, oldest first, the current one included.
+	Months []string `json:"months"`
+
+	Released []*ReleasedInMonth `json:"released"`
+
+	// What waits for its release, and what was released in those months.
+	Totals []*OverviewTotals `json:"totals"`
+
+	// The `seq` of the last event, 0 before the first. `GET /v1/events` goes on from any number before it.
+	LatestEventSeq int64 `json:"latest_event_seq"`
+}
+
+// OverviewTotals: payments in one currency.
+type OverviewTotals struct {
+	// The currency, a code of ISO 4217.
+	Currency string `json:"currency"`
+
+	Pending Sum `json:"pending"`
+
+	Released Sum `json:"released"`
+}
+
 // Payment: the money of one approved milestone. Released once, never rewritten after.
 type Payment struct {
 	ID string `json:"id"`
@@ -459,6 +777,23 @@ type PaymentReleasedData struct {
 	Currency string `json:"currency"`
 }
 
+// PaymentTotals: payments added up, by currency and in the order of its code.
+type PaymentTotals struct {
+	Object string `json:"object"`
+
+	Currencies []*PaymentTotalsOfCurrency `json:"currencies"`
+}
+
+// PaymentTotalsOfCurrency: payments in one currency.
+type PaymentTotalsOfCurrency struct {
+	// The currency, a code of ISO 4217.
+	Currency string `json:"currency"`
+
+	Pending Sum `json:"pending"`
+
+	Released Sum `json:"released"`
+}
+
 // Project: what a client ordered: work that is paid by milestone.
 type Project struct {
 	ID string `json:"id"`
@@ -519,11 +854,218 @@ type ProjectList struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
+// ProjectTotals: a project added up, by currency and in the order of its code.
+type ProjectTotals struct {
+	Object string `json:"object"`
+
+	ProjectID string `json:"project_id"`
+
+	Currencies []*ProjectTotalsOfCurrency `json:"currencies"`
+}
+
+// ProjectTotalsOfCurrency: a project in one currency.
+type ProjectTotalsOfCurrency struct {
+	// The currency, a code of ISO 4217.
+	Currency string `json:"currency"`
+
+	// Milestones that are not cancelled, the approved ones included.
+	Planned Sum `json:"planned"`
+
+	// Milestones that await approval.
+	Submitted Sum `json:"submitted"`
+
+	// Approved milestones.
+	Approved Sum `json:"approved"`
+
+	// Payments that wait for their release.
+	Pending Sum `json:"pending"`
+
+	// Released payments.
+	Released Sum `json:"released"`
+}
+
+// ReleasedInMonth: what was released in one month.
+type ReleasedInMonth struct {
+	// YYYY-MM.
+	Month string `json:"month"`
+
+	// The currency, a code of ISO 4217.
+	Currency string `json:"currency"`
+
+	// Payments released.
+	Count int64 `json:"count"`
+
+	// Together, in minor units of the currency.
+	Amount int64 `json:"amount"`
+}
+
+// RequestLogEntry: a request that was answered. Never a body, query or header.
+type RequestLogEntry struct {
+	ID string `json:"id"`
+
+	Object string `json:"object"`
+
+	// The Request-Id of the answer.
+	RequestID string `json:"request_id"`
+
+	Method RequestMethod `json:"method"`
+
+	// The path as this document writes it, without the ids that were asked for.
+	Path string `json:"path"`
+
+	// The status of the answer.
+	Status int64 `json:"status"`
+
+	// From the end of its headers until its answer was handed to the network.
+	DurationMs float64 `json:"duration_ms"`
+
+	// The key that asked; null where a person did.
+	APIKeyID *string `json:"api_key_id"`
+
+	// The session of the person who asked; null where a key did.
+	SessionID *string `json:"session_id"`
+
+	// When it was answered.
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// RequestLogEntryList: one page of a list, newest first.
+type RequestLogEntryList struct {
+	Object string `json:"object"`
+
+	Data []*RequestLogEntry `json:"data"`
+
+	// Whether there is more in the direction of the paging.
+	HasMore bool `json:"has_more"`
+
+	// The value of `starting_after` for the next page; null when there is none.
+	NextCursor *string `json:"next_cursor"`
+}
+
+// Session: a place where somebody is signed in.
+type Session struct {
+	ID string `json:"id"`
+
+	Object string `json:"object"`
+
+	// Whether it is the one that this request came with.
+	Current bool `json:"current"`
+
+	// The address that signed in.
+	IP *string `json:"ip"`
+
+	// What signed in, as it called itself.
+	UserAgent *string `json:"user_agent"`
+
+	// When it was last used, to the minute or so.
+	LastUsedAt time.Time `json:"last_used_at"`
+
+	// When it ends at the latest.
+	ExpiresAt time.Time `json:"expires_at"`
+
+	// When it began.
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// SessionList: one page of a list, newest first.
+type SessionList struct {
+	Object string `json:"object"`
+
+	Data []*Session `json:"data"`
+
+	// Whether there is more in the direction of the paging.
+	HasMore bool `json:"has_more"`
+
+	// The value of `starting_after` for the next page; null when there is none.
+	NextCursor *string `json:"next_cursor"`
+}
+
+// SetupState: whether the server waits for its first owner.
+type SetupState struct {
+	Object string `json:"object"`
+
+	// Whether nobody has signed up yet: then the setup token makes the first owner.
+	NeedsSetup bool `json:"needs_setup"`
+}
+
+// SignInResult: what came of signing in.
+type SignInResult struct {
+	Object string `json:"object"`
+
+	// Whether a code is asked for: then nobody is signed in until `POST /v1/account/sign_in/totp` is sent
+	// one.
+	TotpRequired bool `json:"totp_required"`
+
+	// Who is signed in; null while a code is asked for.
+	Account *Account `json:"account"`
+}
+
 // Submission: what was handed in.
 type Submission struct {
 	Note *string `json:"note"`
 
 	Links []string `json:"links"`
+}
+
+// Sum: how many, and how much together.
+type Sum struct {
+	// How many.
+	Count int64 `json:"count"`
+
+	// Together, in minor units of the currency.
+	Amount int64 `json:"amount"`
+}
+
+// TotpSetup: what an authenticator needs. It counts from the first right code on.
+type TotpSetup struct {
+	Object string `json:"object"`
+
+	// For the QR code that authenticators read.
+	TotpURI string `json:"totp_uri"`
+
+	// The same secret in base32, to be typed in by hand.
+	Secret string `json:"secret"`
+
+	// Each takes the place of a code once. They are shown this once.
+	BackupCodes []string `json:"backup_codes"`
+}
+
+// String shows everything but the secret.
+func (s TotpSetup) String() string {
+	type shown TotpSetup
+	s.Secret = "[secret]"
+	return fmt.Sprintf("%+v", shown(s))
+}
+
+// GoString shows everything but the secret.
+func (s TotpSetup) GoString() string {
+	return s.String()
+}
+
+// Usage: keys against their rate limit.
+type Usage struct {
+	Object string `json:"object"`
+
+	// Requests that each key may send in a minute.
+	Limit int64 `json:"limit"`
+
+	// When this minute began.
+	Minute time.Time `json:"minute"`
+
+	// Keys that were used lately, up to 100, the newest keys first.
+	Keys []*KeyUsage `json:"keys"`
+}
+
+// UsageHour: what a key used in an hour.
+type UsageHour struct {
+	// When the hour began.
+	Hour time.Time `json:"hour"`
+
+	// Requests in it.
+	Requests int64 `json:"requests"`
+
+	// Requests in its busiest minute, of one process.
+	BusiestMinute int64 `json:"busiest_minute"`
 }
 
 // WebhookDiagnosis: what is wrong with an endpoint, step by step.
@@ -911,4 +1453,78 @@ type WebhookTest struct {
 
 	// The exact body that was sent and signed.
 	RequestBody string `json:"request_body"`
+}
+
+// Workspace: a workspace and its settings.
+type Workspace struct {
+	ID string `json:"id"`
+
+	Object string `json:"object"`
+
+	// What people call it.
+	Name string `json:"name"`
+
+	// Who issues its invoices, where that is not the name.
+	LegalName *string `json:"legal_name"`
+
+	// The postal address, line by line, as it is on invoices.
+	AddressLines []string `json:"address_lines"`
+
+	// As it is on invoices: a VAT number, for example.
+	TaxID *string `json:"tax_id"`
+
+	Logo *WorkspaceLogo `json:"logo"`
+
+	// The currency of projects that name none.
+	DefaultCurrency string `json:"default_currency"`
+
+	// What the numbers of invoices begin with from here on.
+	InvoicePrefix string `json:"invoice_prefix"`
+
+	// A sentence on taxes on invoices. Nothing is reckoned from it.
+	TaxLine *string `json:"tax_line"`
+
+	// In which time zone its days and months begin: a name of the IANA database.
+	Timezone string `json:"timezone"`
+
+	// Grows with every change; the ETag.
+	Version int64 `json:"version"`
+
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
+
+	// When its settings last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// WorkspaceClosing: what closing a workspace ended.
+type WorkspaceClosing struct {
+	Object string `json:"object"`
+
+	ID string `json:"id"`
+
+	Name string `json:"name"`
+
+	// When it was closed.
+	ClosedAt time.Time `json:"closed_at"`
+
+	// The keys that were revoked with it.
+	RevokedAPIKeys int64 `json:"revoked_api_keys"`
+
+	// The webhook endpoints that were disabled with it.
+	DisabledWebhookEndpoints int64 `json:"disabled_webhook_endpoints"`
+}
+
+// WorkspaceLogo: the logo on invoices.
+type WorkspaceLogo struct {
+	ContentType WorkspaceLogoContentType `json:"content_type"`
+
+	// In pixels.
+	Width int64 `json:"width"`
+
+	// In pixels.
+	Height int64 `json:"height"`
+
+	// The image in base64.
+	Data string `json:"data"`
 }

@@ -35,6 +35,9 @@ type ProjectListParams struct {
 
 	ClientID *string
 
+	// Words, each of which a word of the name or of the client id begins with, in any case and order.
+	Q *string
+
 	// Only projects whose metadata holds this value under this key: `metadata[order]=A-1001`. Several
 	// narrow it further.
 	Metadata map[string]string
@@ -52,6 +55,7 @@ func (params *ProjectListParams) query() url.Values {
 	values.time("created_before", params.CreatedBefore)
 	named(values, "status", params.Status)
 	values.text("client_id", params.ClientID)
+	values.text("q", params.Q)
 	values.deepObject("metadata", params.Metadata)
 	return url.Values(values)
 }
@@ -233,8 +237,85 @@ func (s *ProjectService) ListPaymentsPage(ctx context.Context, id string, params
 	return fetch[PaymentList](ctx, s.core, &call{method: "GET", path: "/v1/projects/" + url.PathEscape(id) + "/payments", refusedID: checkID(id), query: params.query()}, options)
 }
 
+// RetrieveTotals: add a project up.
+//
+// What the milestones of a project are together, and what of it was paid, by currency.
+//
+// Scope: `payments:read`.
+//
+// GET /v1/projects/{id}/totals
+func (s *ProjectService) RetrieveTotals(ctx context.Context, id string, options ...RequestOption) (*ProjectTotals, error) {
+	return fetch[ProjectTotals](ctx, s.core, &call{method: "GET", path: "/v1/projects/" + url.PathEscape(id) + "/totals", refusedID: checkID(id)}, options)
+}
+
 // MilestoneService calls what is under /v1/milestones; it is a field of [Client].
 type MilestoneService struct{ core *core }
+
+// MilestoneListParams: which of them, and how many at a time. Nil is all of them.
+type MilestoneListParams struct {
+	// How many to return. Default: 20.
+	Limit *int64
+
+	// Return what comes after this id, that is, older ones. Not with ending_before.
+	StartingAfter *string
+
+	// Return what comes just before this id, that is, newer ones. Not with starting_after.
+	EndingBefore *string
+
+	// Only what was created later than this (RFC 3339).
+	CreatedAfter *time.Time
+
+	// Only what was created earlier than this (RFC 3339).
+	CreatedBefore *time.Time
+
+	Status *MilestoneStatus
+
+	// Only milestones whose due date is before this day. Without `status`, only those that are neither
+	// submitted nor final: what is late.
+	DueBefore *string
+
+	ProjectID *string
+}
+
+func (params *MilestoneListParams) query() url.Values {
+	if params == nil {
+		return nil
+	}
+	values := query{}
+	values.integer("limit", params.Limit)
+	values.text("starting_after", params.StartingAfter)
+	values.text("ending_before", params.EndingBefore)
+	values.time("created_after", params.CreatedAfter)
+	values.time("created_before", params.CreatedBefore)
+	named(values, "status", params.Status)
+	values.text("due_before", params.DueBefore)
+	values.text("project_id", params.ProjectID)
+	return url.Values(values)
+}
+
+// List: list milestones, all of them, page after page as the loop goes on.
+//
+// The milestones of the workspace, newest first. `status=submitted` lists those that await approval,
+// `due_before` those that are late.
+//
+// Scope: `milestones:read`.
+//
+// GET /v1/milestones
+func (s *MilestoneService) List(ctx context.Context, params *MilestoneListParams, options ...RequestOption) iter.Seq2[*Milestone, error] {
+	return paginate[Milestone, MilestoneList](ctx, s.core, &call{method: "GET", path: "/v1/milestones", query: params.query()}, "starting_after", options)
+}
+
+// ListPage: list milestones, a single page.
+//
+// The milestones of the workspace, newest first. `status=submitted` lists those that await approval,
+// `due_before` those that are late.
+//
+// Scope: `milestones:read`.
+//
+// GET /v1/milestones
+func (s *MilestoneService) ListPage(ctx context.Context, params *MilestoneListParams, options ...RequestOption) (*MilestoneList, error) {
+	return fetch[MilestoneList](ctx, s.core, &call{method: "GET", path: "/v1/milestones", query: params.query()}, options)
+}
 
 // Retrieve: read a milestone.
 //
@@ -350,6 +431,49 @@ func (s *PaymentService) Release(ctx context.Context, id string, params *Payment
 	return fetch[Payment](ctx, s.core, &call{method: "POST", path: "/v1/payments/" + url.PathEscape(id) + "/release", refusedID: checkID(id), body: bodyOf(params, false), keyed: true}, options)
 }
 
+// PaymentRetrieveTotalsParams: which of them, and how many at a time. Nil is all of them.
+type PaymentRetrieveTotalsParams struct {
+	// Only what was created later than this (RFC 3339).
+	CreatedAfter *time.Time
+
+	// Only what was created earlier than this (RFC 3339).
+	CreatedBefore *time.Time
+
+	Status *PaymentStatus
+
+	ProjectID *string
+
+	ClientID *string
+
+	MilestoneID *string
+}
+
+func (params *PaymentRetrieveTotalsParams) query() url.Values {
+	if params == nil {
+		return nil
+	}
+	values := query{}
+	values.time("created_after", params.CreatedAfter)
+	values.time("created_before", params.CreatedBefore)
+	named(values, "status", params.Status)
+	values.text("project_id", params.ProjectID)
+	values.text("client_id", params.ClientID)
+	values.text("milestone_id", params.MilestoneID)
+	return url.Values(values)
+}
+
+// RetrieveTotals: add payments up.
+//
+// How many payments there are and how much they are together, by currency. It takes the filters of the
+// list.
+//
+// Scope: `payments:read`.
+//
+// GET /v1/payments/totals
+func (s *PaymentService) RetrieveTotals(ctx context.Context, params *PaymentRetrieveTotalsParams, options ...RequestOption) (*PaymentTotals, error) {
+	return fetch[PaymentTotals](ctx, s.core, &call{method: "GET", path: "/v1/payments/totals", query: params.query()}, options)
+}
+
 // InvoiceService calls what is under /v1/invoices; it is a field of [Client].
 type InvoiceService struct{ core *core }
 
@@ -428,6 +552,52 @@ func (s *InvoiceService) ListPage(ctx context.Context, params *InvoiceListParams
 // GET /v1/invoices/{id}
 func (s *InvoiceService) Retrieve(ctx context.Context, id string, options ...RequestOption) (*Invoice, error) {
 	return fetch[Invoice](ctx, s.core, &call{method: "GET", path: "/v1/invoices/" + url.PathEscape(id), refusedID: checkID(id)}, options)
+}
+
+// InvoiceRetrieveTotalsParams: which of them, and how many at a time. Nil is all of them.
+type InvoiceRetrieveTotalsParams struct {
+	// Only what was created later than this (RFC 3339).
+	CreatedAfter *time.Time
+
+	// Only what was created earlier than this (RFC 3339).
+	CreatedBefore *time.Time
+
+	Status *InvoiceStatus
+
+	PaymentStatus *InvoicePaymentStatus
+
+	ProjectID *string
+
+	ClientID *string
+
+	MilestoneID *string
+}
+
+func (params *InvoiceRetrieveTotalsParams) query() url.Values {
+	if params == nil {
+		return nil
+	}
+	values := query{}
+	values.time("created_after", params.CreatedAfter)
+	values.time("created_before", params.CreatedBefore)
+	named(values, "status", params.Status)
+	named(values, "payment_status", params.PaymentStatus)
+	values.text("project_id", params.ProjectID)
+	values.text("client_id", params.ClientID)
+	values.text("milestone_id", params.MilestoneID)
+	return url.Values(values)
+}
+
+// RetrieveTotals: add invoices up.
+//
+// How many invoices there are and how much they are together, by currency. It takes the filters of the
+// list.
+//
+// Scope: `invoices:read`.
+//
+// GET /v1/invoices/totals
+func (s *InvoiceService) RetrieveTotals(ctx context.Context, params *InvoiceRetrieveTotalsParams, options ...RequestOption) (*InvoiceTotals, error) {
+	return fetch[InvoiceTotals](ctx, s.core, &call{method: "GET", path: "/v1/invoices/totals", query: params.query()}, options)
 }
 
 // EventService calls what is under /v1/events; it is a field of [Client].
@@ -943,6 +1113,149 @@ func (s *WebhookRepairService) Stop(ctx context.Context, id string, params *Webh
 	return fetch[WebhookRepair](ctx, s.core, &call{method: "POST", path: "/v1/webhook_repairs/" + url.PathEscape(id) + "/stop", refusedID: checkID(id), body: bodyOf(params, false), keyed: true}, options)
 }
 
+// WorkspaceCalls calls what is under /v1/workspace; it is a field of [Client].
+type WorkspaceCalls struct{ core *core }
+
+// Retrieve: read the workspace and its settings.
+//
+// Scope: `workspace:read`.
+//
+// GET /v1/workspace
+func (s *WorkspaceCalls) Retrieve(ctx context.Context, options ...RequestOption) (*Workspace, error) {
+	return fetch[Workspace](ctx, s.core, &call{method: "GET", path: "/v1/workspace"}, options)
+}
+
+// Update: change the settings of the workspace.
+//
+// Changes the settings it names and leaves the others. Invoices that were issued keep the name,
+// address, logo and number they have; those to come take the new ones, and their count goes on.
+// Projects that exist keep their currency.
+//
+// Scope: `workspace:write`.
+//
+// PATCH /v1/workspace
+func (s *WorkspaceCalls) Update(ctx context.Context, params *WorkspaceUpdateParams, options ...RequestOption) (*Workspace, error) {
+	return fetch[Workspace](ctx, s.core, &call{method: "PATCH", path: "/v1/workspace", body: bodyOf(params, true), keyed: true}, options)
+}
+
+// Close: close the workspace.
+//
+// Revokes its keys, disables its webhook endpoints and refuses every further write. Its members can go
+// on reading; nothing is deleted. There is no way back.
+//
+// Scope: `workspace:own`.
+//
+// POST /v1/workspace/close
+func (s *WorkspaceCalls) Close(ctx context.Context, params *WorkspaceCloseParams, options ...RequestOption) (*WorkspaceClosing, error) {
+	return fetch[WorkspaceClosing](ctx, s.core, &call{method: "POST", path: "/v1/workspace/close", body: bodyOf(params, true), keyed: true}, options)
+}
+
+// OverviewCalls calls what is under /v1/overview; it is a field of [Client].
+type OverviewCalls struct{ core *core }
+
+// Retrieve: read what needs attention.
+//
+// What awaits approval, what is overdue, which webhook endpoints fail, and what was released month by
+// month. It also asks for the scopes `milestones:read`, `payments:read`, `webhooks:read`, since it
+// shows what they let one read.
+//
+// Scope: `workspace:read`.
+//
+// GET /v1/overview
+func (s *OverviewCalls) Retrieve(ctx context.Context, options ...RequestOption) (*Overview, error) {
+	return fetch[Overview](ctx, s.core, &call{method: "GET", path: "/v1/overview"}, options)
+}
+
+// RequestLogEntryService calls what is under /v1/request_log_entries; it is a field of [Client].
+type RequestLogEntryService struct{ core *core }
+
+// RequestLogEntryListParams: which of them, and how many at a time. Nil is all of them.
+type RequestLogEntryListParams struct {
+	// How many to return. Default: 20.
+	Limit *int64
+
+	// Return what comes after this id, that is, older ones. Not with ending_before.
+	StartingAfter *string
+
+	// Return what comes just before this id, that is, newer ones. Not with starting_after.
+	EndingBefore *string
+
+	// Only what was created later than this (RFC 3339).
+	CreatedAfter *time.Time
+
+	// Only what was created earlier than this (RFC 3339).
+	CreatedBefore *time.Time
+
+	APIKeyID *string
+
+	StatusClass *StatusClass
+
+	Method *RequestMethod
+
+	// Exactly this one, as the document writes it.
+	Path *string
+}
+
+func (params *RequestLogEntryListParams) query() url.Values {
+	if params == nil {
+		return nil
+	}
+	values := query{}
+	values.integer("limit", params.Limit)
+	values.text("starting_after", params.StartingAfter)
+	values.text("ending_before", params.EndingBefore)
+	values.time("created_after", params.CreatedAfter)
+	values.time("created_before", params.CreatedBefore)
+	values.text("api_key_id", params.APIKeyID)
+	named(values, "status_class", params.StatusClass)
+	named(values, "method", params.Method)
+	values.text("path", params.Path)
+	return url.Values(values)
+}
+
+// List: list requests, all of them, page after page as the loop goes on.
+//
+// The requests that were answered in the last days, newest first: every write and every failure, and
+// of reads one in so many (the server is told how many; refusals for the rate limit count as reads).
+// They appear within seconds, never hold what was sent, and may be incomplete when the server was
+// overloaded or stopped without warning.
+//
+// Scope: `request_log:read`.
+//
+// GET /v1/request_log_entries
+func (s *RequestLogEntryService) List(ctx context.Context, params *RequestLogEntryListParams, options ...RequestOption) iter.Seq2[*RequestLogEntry, error] {
+	return paginate[RequestLogEntry, RequestLogEntryList](ctx, s.core, &call{method: "GET", path: "/v1/request_log_entries", query: params.query()}, "starting_after", options)
+}
+
+// ListPage: list requests, a single page.
+//
+// The requests that were answered in the last days, newest first: every write and every failure, and
+// of reads one in so many (the server is told how many; refusals for the rate limit count as reads).
+// They appear within seconds, never hold what was sent, and may be incomplete when the server was
+// overloaded or stopped without warning.
+//
+// Scope: `request_log:read`.
+//
+// GET /v1/request_log_entries
+func (s *RequestLogEntryService) ListPage(ctx context.Context, params *RequestLogEntryListParams, options ...RequestOption) (*RequestLogEntryList, error) {
+	return fetch[RequestLogEntryList](ctx, s.core, &call{method: "GET", path: "/v1/request_log_entries", query: params.query()}, options)
+}
+
+// UsageCalls calls what is under /v1/usage; it is a field of [Client].
+type UsageCalls struct{ core *core }
+
+// Retrieve: read what keys use of their limit.
+//
+// For each key that was used in the last 24 hours: what it has used of this minute, and its requests
+// hour by hour.
+//
+// Scope: `request_log:read`.
+//
+// GET /v1/usage
+func (s *UsageCalls) Retrieve(ctx context.Context, options ...RequestOption) (*Usage, error) {
+	return fetch[Usage](ctx, s.core, &call{method: "GET", path: "/v1/usage"}, options)
+}
+
 // APIKeyService calls what is under /v1/api_keys; it is a field of [Client].
 type APIKeyService struct{ core *core }
 
@@ -1043,11 +1356,476 @@ func (s *APIKeyService) Rotate(ctx context.Context, id string, params *APIKeyRot
 	return fetch[APIKeyWithSecret](ctx, s.core, &call{method: "POST", path: "/v1/api_keys/" + url.PathEscape(id) + "/rotate", refusedID: checkID(id), body: bodyOf(params, false), keyed: true}, options)
 }
 
+// AccountCalls calls what is under /v1/account; it is a field of [Client].
+type AccountCalls struct{ core *core }
+
+// RetrieveSetup: read whether the server waits for its first owner.
+//
+// Read whether the server waits for its first owner
+//
+// GET /v1/account/setup
+func (s *AccountCalls) RetrieveSetup(ctx context.Context, options ...RequestOption) (*SetupState, error) {
+	return fetch[SetupState](ctx, s.core, &call{method: "GET", path: "/v1/account/setup"}, options)
+}
+
+// SignUp: sign up.
+//
+// With the setup token that the server prints, as the first person and owner of the default workspace;
+// after that with the token of an invitation for this address. Whoever signs up is signed in.
+//
+// POST /v1/account/sign_up
+func (s *AccountCalls) SignUp(ctx context.Context, params *SignUpParams, options ...RequestOption) (*SignInResult, error) {
+	return fetch[SignInResult](ctx, s.core, &call{method: "POST", path: "/v1/account/sign_up", body: bodyOf(params, true)}, options)
+}
+
+// SignIn: sign in.
+//
+// Sets a session cookie that scripts cannot read. Where the account has a second factor, nobody is
+// signed in yet: send the code next. Too many attempts for an address or an account are refused for a
+// while.
+//
+// POST /v1/account/sign_in
+func (s *AccountCalls) SignIn(ctx context.Context, params *SignInParams, options ...RequestOption) (*SignInResult, error) {
+	return fetch[SignInResult](ctx, s.core, &call{method: "POST", path: "/v1/account/sign_in", body: bodyOf(params, true)}, options)
+}
+
+// SignInTotp: sign in: the code.
+//
+// The second step where `totp_required` was true, within ten minutes. A code is good once.
+//
+// POST /v1/account/sign_in/totp
+func (s *AccountCalls) SignInTotp(ctx context.Context, params *TotpCodeParams, options ...RequestOption) (*SignInResult, error) {
+	return fetch[SignInResult](ctx, s.core, &call{method: "POST", path: "/v1/account/sign_in/totp", body: bodyOf(params, true)}, options)
+}
+
+// SignOut: sign out.
+//
+// Ends this session.
+//
+// POST /v1/account/sign_out
+func (s *AccountCalls) SignOut(ctx context.Context, options ...RequestOption) error {
+	return send(ctx, s.core, &call{method: "POST", path: "/v1/account/sign_out"}, options)
+}
+
+// Retrieve: read the account.
+//
+// Who is signed in, and the workspaces they are a member of.
+//
+// GET /v1/account
+func (s *AccountCalls) Retrieve(ctx context.Context, options ...RequestOption) (*Account, error) {
+	return fetch[Account](ctx, s.core, &call{method: "GET", path: "/v1/account"}, options)
+}
+
+// Update: update the account.
+//
+// Update the account
+//
+// PATCH /v1/account
+func (s *AccountCalls) Update(ctx context.Context, params *AccountUpdateParams, options ...RequestOption) (*Account, error) {
+	return fetch[Account](ctx, s.core, &call{method: "PATCH", path: "/v1/account", body: bodyOf(params, true)}, options)
+}
+
+// Password: change the password.
+//
+// Ends every other session of the account, and gives this one a new cookie.
+//
+// POST /v1/account/password
+func (s *AccountCalls) Password(ctx context.Context, params *PasswordChangeParams, options ...RequestOption) error {
+	return send(ctx, s.core, &call{method: "POST", path: "/v1/account/password", body: bodyOf(params, true)}, options)
+}
+
+// Totp: begin with a second factor.
+//
+// Makes a secret for an authenticator. Nothing is asked for at a sign-in until a first code has been
+// right. A second call makes another secret.
+//
+// POST /v1/account/totp
+func (s *AccountCalls) Totp(ctx context.Context, params *PasswordProofParams, options ...RequestOption) (*TotpSetup, error) {
+	return fetch[TotpSetup](ctx, s.core, &call{method: "POST", path: "/v1/account/totp", body: bodyOf(params, true)}, options)
+}
+
+// TotpVerify: turn the second factor on.
+//
+// The first right code of the authenticator: from here on signing in asks for one. This session gets a
+// new cookie.
+//
+// POST /v1/account/totp/verify
+func (s *AccountCalls) TotpVerify(ctx context.Context, params *TotpCodeParams, options ...RequestOption) error {
+	return send(ctx, s.core, &call{method: "POST", path: "/v1/account/totp/verify", body: bodyOf(params, true)}, options)
+}
+
+// TotpDisable: turn the second factor off.
+//
+// Turn the second factor off
+//
+// POST /v1/account/totp/disable
+func (s *AccountCalls) TotpDisable(ctx context.Context, params *PasswordProofParams, options ...RequestOption) error {
+	return send(ctx, s.core, &call{method: "POST", path: "/v1/account/totp/disable", body: bodyOf(params, true)}, options)
+}
+
+// AccountListSessionsParams: which of them, and how many at a time. Nil is all of them.
+type AccountListSessionsParams struct {
+	// How many to return. Default: 20.
+	Limit *int64
+
+	// Return what comes after this id, that is, older ones. Not with ending_before.
+	StartingAfter *string
+
+	// Return what comes just before this id, that is, newer ones. Not with starting_after.
+	EndingBefore *string
+
+	// Only what was created later than this (RFC 3339).
+	CreatedAfter *time.Time
+
+	// Only what was created earlier than this (RFC 3339).
+	CreatedBefore *time.Time
+}
+
+func (params *AccountListSessionsParams) query() url.Values {
+	if params == nil {
+		return nil
+	}
+	values := query{}
+	values.integer("limit", params.Limit)
+	values.text("starting_after", params.StartingAfter)
+	values.text("ending_before", params.EndingBefore)
+	values.time("created_after", params.CreatedAfter)
+	values.time("created_before", params.CreatedBefore)
+	return url.Values(values)
+}
+
+// ListSessions: list sessions, all of them, page after page as the loop goes on.
+//
+// Where the account is signed in, newest first.
+//
+// GET /v1/account/sessions
+func (s *AccountCalls) ListSessions(ctx context.Context, params *AccountListSessionsParams, options ...RequestOption) iter.Seq2[*Session, error] {
+	return paginate[Session, SessionList](ctx, s.core, &call{method: "GET", path: "/v1/account/sessions", query: params.query()}, "starting_after", options)
+}
+
+// ListSessionsPage: list sessions, a single page.
+//
+// Where the account is signed in, newest first.
+//
+// GET /v1/account/sessions
+func (s *AccountCalls) ListSessionsPage(ctx context.Context, params *AccountListSessionsParams, options ...RequestOption) (*SessionList, error) {
+	return fetch[SessionList](ctx, s.core, &call{method: "GET", path: "/v1/account/sessions", query: params.query()}, options)
+}
+
+// RevokeSession: revoke a session.
+//
+// From this commit on no write with the session commits, and within a second no read is answered.
+//
+// DELETE /v1/account/sessions/{id}
+func (s *AccountCalls) RevokeSession(ctx context.Context, id string, options ...RequestOption) error {
+	return send(ctx, s.core, &call{method: "DELETE", path: "/v1/account/sessions/" + url.PathEscape(id), refusedID: checkID(id)}, options)
+}
+
+// WorkspaceService calls what is under /v1/workspaces; it is a field of [Client].
+type WorkspaceService struct{ core *core }
+
+// Create: create a workspace.
+//
+// Whoever creates it owns it. It shares nothing with the other workspaces of the server.
+//
+// POST /v1/workspaces
+func (s *WorkspaceService) Create(ctx context.Context, params *WorkspaceCreateParams, options ...RequestOption) (*AccountWorkspace, error) {
+	return fetch[AccountWorkspace](ctx, s.core, &call{method: "POST", path: "/v1/workspaces", body: bodyOf(params, true)}, options)
+}
+
+// MemberService calls what is under /v1/members; it is a field of [Client].
+type MemberService struct{ core *core }
+
+// MemberListParams: which of them, and how many at a time. Nil is all of them.
+type MemberListParams struct {
+	// How many to return. Default: 20.
+	Limit *int64
+
+	// Return what comes after this id, that is, older ones. Not with ending_before.
+	StartingAfter *string
+
+	// Return what comes just before this id, that is, newer ones. Not with starting_after.
+	EndingBefore *string
+
+	// Only what was created later than this (RFC 3339).
+	CreatedAfter *time.Time
+
+	// Only what was created earlier than this (RFC 3339).
+	CreatedBefore *time.Time
+}
+
+func (params *MemberListParams) query() url.Values {
+	if params == nil {
+		return nil
+	}
+	values := query{}
+	values.integer("limit", params.Limit)
+	values.text("starting_after", params.StartingAfter)
+	values.text("ending_before", params.EndingBefore)
+	values.time("created_after", params.CreatedAfter)
+	values.time("created_before", params.CreatedBefore)
+	return url.Values(values)
+}
+
+// List: list members, all of them, page after page as the loop goes on.
+//
+// The people of the workspace, newest first.
+//
+// Scope: `members:read`.
+//
+// GET /v1/members
+func (s *MemberService) List(ctx context.Context, params *MemberListParams, options ...RequestOption) iter.Seq2[*Member, error] {
+	return paginate[Member, MemberList](ctx, s.core, &call{method: "GET", path: "/v1/members", query: params.query()}, "starting_after", options)
+}
+
+// ListPage: list members, a single page.
+//
+// The people of the workspace, newest first.
+//
+// Scope: `members:read`.
+//
+// GET /v1/members
+func (s *MemberService) ListPage(ctx context.Context, params *MemberListParams, options ...RequestOption) (*MemberList, error) {
+	return fetch[MemberList](ctx, s.core, &call{method: "GET", path: "/v1/members", query: params.query()}, options)
+}
+
+// Retrieve: read a member.
+//
+// Scope: `members:read`.
+//
+// GET /v1/members/{id}
+func (s *MemberService) Retrieve(ctx context.Context, id string, options ...RequestOption) (*Member, error) {
+	return fetch[Member](ctx, s.core, &call{method: "GET", path: "/v1/members/" + url.PathEscape(id), refusedID: checkID(id)}, options)
+}
+
+// Update: change a member's role.
+//
+// Nobody gives a role that may do more than they may themselves. The role of an owner is changed by
+// owners, and never that of the last.
+//
+// Scope: `members:write`.
+//
+// PATCH /v1/members/{id}
+func (s *MemberService) Update(ctx context.Context, id string, params *MemberUpdateParams, options ...RequestOption) (*Member, error) {
+	return fetch[Member](ctx, s.core, &call{method: "PATCH", path: "/v1/members/" + url.PathEscape(id), refusedID: checkID(id), body: bodyOf(params, true), keyed: true}, options)
+}
+
+// Remove: remove a member, or leave.
+//
+// From this commit on no write of the person in this workspace commits, and within a second no read is
+// answered. Everybody may remove themselves; removing somebody else takes the scope `members:write`,
+// and `workspace:own` where it is an owner. The last owner stays.
+//
+// DELETE /v1/members/{id}
+func (s *MemberService) Remove(ctx context.Context, id string, options ...RequestOption) error {
+	return send(ctx, s.core, &call{method: "DELETE", path: "/v1/members/" + url.PathEscape(id), refusedID: checkID(id)}, options)
+}
+
+// MakeOwner: make a member an owner.
+//
+// An owner can do everything, also close the workspace and remove other owners. Whoever asks stays an
+// owner too.
+//
+// Scope: `workspace:own`.
+//
+// POST /v1/members/{id}/make_owner
+func (s *MemberService) MakeOwner(ctx context.Context, id string, params *OwnerCreationParams, options ...RequestOption) (*Member, error) {
+	return fetch[Member](ctx, s.core, &call{method: "POST", path: "/v1/members/" + url.PathEscape(id) + "/make_owner", refusedID: checkID(id), body: bodyOf(params, false), keyed: true}, options)
+}
+
+// InvitationService calls what is under /v1/invitations; it is a field of [Client].
+type InvitationService struct{ core *core }
+
+// InvitationListParams: which of them, and how many at a time. Nil is all of them.
+type InvitationListParams struct {
+	// How many to return. Default: 20.
+	Limit *int64
+
+	// Return what comes after this id, that is, older ones. Not with ending_before.
+	StartingAfter *string
+
+	// Return what comes just before this id, that is, newer ones. Not with starting_after.
+	EndingBefore *string
+
+	// Only what was created later than this (RFC 3339).
+	CreatedAfter *time.Time
+
+	// Only what was created earlier than this (RFC 3339).
+	CreatedBefore *time.Time
+}
+
+func (params *InvitationListParams) query() url.Values {
+	if params == nil {
+		return nil
+	}
+	values := query{}
+	values.integer("limit", params.Limit)
+	values.text("starting_after", params.StartingAfter)
+	values.text("ending_before", params.EndingBefore)
+	values.time("created_after", params.CreatedAfter)
+	values.time("created_before", params.CreatedBefore)
+	return url.Values(values)
+}
+
+// List: list invitations, all of them, page after page as the loop goes on.
+//
+// Newest first, used, revoked and expired ones included. Their links cannot be read again.
+//
+// Scope: `members:read`.
+//
+// GET /v1/invitations
+func (s *InvitationService) List(ctx context.Context, params *InvitationListParams, options ...RequestOption) iter.Seq2[*Invitation, error] {
+	return paginate[Invitation, InvitationList](ctx, s.core, &call{method: "GET", path: "/v1/invitations", query: params.query()}, "starting_after", options)
+}
+
+// ListPage: list invitations, a single page.
+//
+// Newest first, used, revoked and expired ones included. Their links cannot be read again.
+//
+// Scope: `members:read`.
+//
+// GET /v1/invitations
+func (s *InvitationService) ListPage(ctx context.Context, params *InvitationListParams, options ...RequestOption) (*InvitationList, error) {
+	return fetch[InvitationList](ctx, s.core, &call{method: "GET", path: "/v1/invitations", query: params.query()}, options)
+}
+
+// Create: invite somebody.
+//
+// The link is mailed where the server can send mail, and otherwise in the answer, this once, for
+// whoever invites to pass it on. It is for this address alone, is good once, and ends after seven
+// days. Nobody invites to a role that may do more than they may themselves.
+//
+// Scope: `members:write`.
+//
+// POST /v1/invitations
+func (s *InvitationService) Create(ctx context.Context, params *InvitationCreateParams, options ...RequestOption) (*InvitationWithLink, error) {
+	return fetch[InvitationWithLink](ctx, s.core, &call{method: "POST", path: "/v1/invitations", body: bodyOf(params, true), keyed: true}, options)
+}
+
+// Retrieve: read an invitation.
+//
+// Scope: `members:read`.
+//
+// GET /v1/invitations/{id}
+func (s *InvitationService) Retrieve(ctx context.Context, id string, options ...RequestOption) (*Invitation, error) {
+	return fetch[Invitation](ctx, s.core, &call{method: "GET", path: "/v1/invitations/" + url.PathEscape(id), refusedID: checkID(id)}, options)
+}
+
+// Revoke: revoke an invitation.
+//
+// Its link is worth nothing from here on. The invitation stays listed. Revoking it again changes
+// nothing.
+//
+// Scope: `members:write`.
+//
+// DELETE /v1/invitations/{id}
+func (s *InvitationService) Revoke(ctx context.Context, id string, options ...RequestOption) (*Invitation, error) {
+	return fetch[Invitation](ctx, s.core, &call{method: "DELETE", path: "/v1/invitations/" + url.PathEscape(id), refusedID: checkID(id)}, options)
+}
+
+// Lookup: look an invitation up by its link.
+//
+// Who invites to what, for whoever holds the link, before they sign up or in. Changes nothing.
+//
+// POST /v1/invitations/lookup
+func (s *InvitationService) Lookup(ctx context.Context, params *InvitationTokenParams, options ...RequestOption) (*InvitationPreview, error) {
+	return fetch[InvitationPreview](ctx, s.core, &call{method: "POST", path: "/v1/invitations/lookup", body: bodyOf(params, true)}, options)
+}
+
+// Accept: accept an invitation.
+//
+// For somebody who has an account and is signed in with the address of the invitation. Others sign up
+// with it.
+//
+// POST /v1/invitations/accept
+func (s *InvitationService) Accept(ctx context.Context, params *InvitationTokenParams, options ...RequestOption) (*Account, error) {
+	return fetch[Account](ctx, s.core, &call{method: "POST", path: "/v1/invitations/accept", body: bodyOf(params, true)}, options)
+}
+
+// AuditEntryService calls what is under /v1/audit_entries; it is a field of [Client].
+type AuditEntryService struct{ core *core }
+
+// AuditEntryListParams: which of them, and how many at a time. Nil is all of them.
+type AuditEntryListParams struct {
+	// How many to return. Default: 20.
+	Limit *int64
+
+	// Return what comes after this id, that is, older ones. Not with ending_before.
+	StartingAfter *string
+
+	// Return what comes just before this id, that is, newer ones. Not with starting_after.
+	EndingBefore *string
+
+	// Only what was created later than this (RFC 3339).
+	CreatedAfter *time.Time
+
+	// Only what was created earlier than this (RFC 3339).
+	CreatedBefore *time.Time
+
+	Action *AuditAction
+
+	// Only what this person or key did.
+	ActorID *string
+
+	// Only what was done to this.
+	TargetID *string
+}
+
+func (params *AuditEntryListParams) query() url.Values {
+	if params == nil {
+		return nil
+	}
+	values := query{}
+	values.integer("limit", params.Limit)
+	values.text("starting_after", params.StartingAfter)
+	values.text("ending_before", params.EndingBefore)
+	values.time("created_after", params.CreatedAfter)
+	values.time("created_before", params.CreatedBefore)
+	named(values, "action", params.Action)
+	values.text("actor_id", params.ActorID)
+	values.text("target_id", params.TargetID)
+	return url.Values(values)
+}
+
+// List: list the audit log, all of them, page after page as the loop goes on.
+//
+// Every change of settings, keys, members, roles, invitations and webhook endpoints, newest first:
+// who, when, from where, and what. An entry commits with the change it tells of, and is never changed
+// or deleted.
+//
+// Scope: `audit:read`.
+//
+// GET /v1/audit_entries
+func (s *AuditEntryService) List(ctx context.Context, params *AuditEntryListParams, options ...RequestOption) iter.Seq2[*AuditEntry, error] {
+	return paginate[AuditEntry, AuditEntryList](ctx, s.core, &call{method: "GET", path: "/v1/audit_entries", query: params.query()}, "starting_after", options)
+}
+
+// ListPage: list the audit log, a single page.
+//
+// Every change of settings, keys, members, roles, invitations and webhook endpoints, newest first:
+// who, when, from where, and what. An entry commits with the change it tells of, and is never changed
+// or deleted.
+//
+// Scope: `audit:read`.
+//
+// GET /v1/audit_entries
+func (s *AuditEntryService) ListPage(ctx context.Context, params *AuditEntryListParams, options ...RequestOption) (*AuditEntryList, error) {
+	return fetch[AuditEntryList](ctx, s.core, &call{method: "GET", path: "/v1/audit_entries", query: params.query()}, options)
+}
+
 func (p *APIKeyList) page() page[APIKey] {
 	return page[APIKey]{p.Data, p.HasMore, p.NextCursor}
 }
 
 func (p *APIKeyList) idOf(item *APIKey) string {
+	return item.ID
+}
+
+func (p *AuditEntryList) page() page[AuditEntry] {
+	return page[AuditEntry]{p.Data, p.HasMore, p.NextCursor}
+}
+
+func (p *AuditEntryList) idOf(item *AuditEntry) string {
 	return item.ID
 }
 
@@ -1075,11 +1853,27 @@ func (p *EventList) idOf(item *Event) string {
 	return item.ID
 }
 
+func (p *InvitationList) page() page[Invitation] {
+	return page[Invitation]{p.Data, p.HasMore, p.NextCursor}
+}
+
+func (p *InvitationList) idOf(item *Invitation) string {
+	return item.ID
+}
+
 func (p *InvoiceList) page() page[Invoice] {
 	return page[Invoice]{p.Data, p.HasMore, p.NextCursor}
 }
 
 func (p *InvoiceList) idOf(item *Invoice) string {
+	return item.ID
+}
+
+func (p *MemberList) page() page[Member] {
+	return page[Member]{p.Data, p.HasMore, p.NextCursor}
+}
+
+func (p *MemberList) idOf(item *Member) string {
 	return item.ID
 }
 
@@ -1107,6 +1901,22 @@ func (p *ProjectList) idOf(item *Project) string {
 	return item.ID
 }
 
+func (p *RequestLogEntryList) page() page[RequestLogEntry] {
+	return page[RequestLogEntry]{p.Data, p.HasMore, p.NextCursor}
+}
+
+func (p *RequestLogEntryList) idOf(item *RequestLogEntry) string {
+	return item.ID
+}
+
+func (p *SessionList) page() page[Session] {
+	return page[Session]{p.Data, p.HasMore, p.NextCursor}
+}
+
+func (p *SessionList) idOf(item *Session) string {
+	return item.ID
+}
+
 func (p *WebhookEndpointList) page() page[WebhookEndpoint] {
 	return page[WebhookEndpoint]{p.Data, p.HasMore, p.NextCursor}
 }
@@ -1123,6 +1933,14 @@ func (p *WebhookRepairList) idOf(item *WebhookRepair) string {
 	return item.ID
 }
 
+func (a *Account) check() error {
+	return checkResource(a.Object, "account", a.ID)
+}
+
+func (a *AccountWorkspace) check() error {
+	return checkResource(a.Object, "account_workspace", a.ID)
+}
+
 func (a *APIKey) check() error {
 	return checkResource(a.Object, "api_key", a.ID)
 }
@@ -1133,6 +1951,10 @@ func (a *APIKeyList) check() error {
 
 func (a *APIKeyWithSecret) check() error {
 	return checkResource(a.Object, "api_key", a.ID)
+}
+
+func (a *AuditEntryList) check() error {
+	return checkList(a.Object, a.Data)
 }
 
 func (a *Delivery) check() error {
@@ -1155,11 +1977,39 @@ func (a *EventList) check() error {
 	return checkList(a.Object, a.Data)
 }
 
+func (a *Invitation) check() error {
+	return checkResource(a.Object, "invitation", a.ID)
+}
+
+func (a *InvitationList) check() error {
+	return checkList(a.Object, a.Data)
+}
+
+func (a *InvitationPreview) check() error {
+	return checkResource(a.Object, "invitation_preview")
+}
+
+func (a *InvitationWithLink) check() error {
+	return checkResource(a.Object, "invitation", a.ID)
+}
+
 func (a *Invoice) check() error {
 	return checkResource(a.Object, "invoice", a.ID)
 }
 
 func (a *InvoiceList) check() error {
+	return checkList(a.Object, a.Data)
+}
+
+func (a *InvoiceTotals) check() error {
+	return checkResource(a.Object, "invoice_totals")
+}
+
+func (a *Member) check() error {
+	return checkResource(a.Object, "member", a.ID)
+}
+
+func (a *MemberList) check() error {
 	return checkList(a.Object, a.Data)
 }
 
@@ -1171,6 +2021,10 @@ func (a *MilestoneList) check() error {
 	return checkList(a.Object, a.Data)
 }
 
+func (a *Overview) check() error {
+	return checkResource(a.Object, "overview")
+}
+
 func (a *Payment) check() error {
 	return checkResource(a.Object, "payment", a.ID)
 }
@@ -1179,12 +2033,44 @@ func (a *PaymentList) check() error {
 	return checkList(a.Object, a.Data)
 }
 
+func (a *PaymentTotals) check() error {
+	return checkResource(a.Object, "payment_totals")
+}
+
 func (a *Project) check() error {
 	return checkResource(a.Object, "project", a.ID)
 }
 
 func (a *ProjectList) check() error {
 	return checkList(a.Object, a.Data)
+}
+
+func (a *ProjectTotals) check() error {
+	return checkResource(a.Object, "project_totals")
+}
+
+func (a *RequestLogEntryList) check() error {
+	return checkList(a.Object, a.Data)
+}
+
+func (a *SessionList) check() error {
+	return checkList(a.Object, a.Data)
+}
+
+func (a *SetupState) check() error {
+	return checkResource(a.Object, "setup")
+}
+
+func (a *SignInResult) check() error {
+	return checkResource(a.Object, "sign_in")
+}
+
+func (a *TotpSetup) check() error {
+	return checkResource(a.Object, "totp_setup")
+}
+
+func (a *Usage) check() error {
+	return checkResource(a.Object, "usage")
 }
 
 func (a *WebhookDiagnosis) check() error {
@@ -1213,4 +2099,12 @@ func (a *WebhookRepairList) check() error {
 
 func (a *WebhookTest) check() error {
 	return checkResource(a.Object, "webhook_test")
+}
+
+func (a *Workspace) check() error {
+	return checkResource(a.Object, "workspace", a.ID)
+}
+
+func (a *WorkspaceClosing) check() error {
+	return checkResource(a.Object, "workspace_closing", a.ID)
 }

@@ -36,6 +36,29 @@ type APIKeyRotateParams struct {
 	OverlapSeconds *int64 `json:"overlap_seconds,omitempty"`
 }
 
+// AccountUpdateParams: what to change; fields left out stay.
+type AccountUpdateParams struct {
+	// What others see.
+	Name *string `json:"name,omitempty"`
+}
+
+// InvitationCreateParams: whom to invite, and as what.
+type InvitationCreateParams struct {
+	Email string `json:"email"`
+
+	Role GivenRole `json:"role"`
+}
+
+// InvitationTokenParams: the token of the link of an invitation.
+type InvitationTokenParams struct {
+	Token string `json:"token"`
+}
+
+// MemberUpdateParams: the role to give. An owner who is given another stops being one.
+type MemberUpdateParams struct {
+	Role GivenRole `json:"role"`
+}
+
 // MilestoneCreateParams: a new milestone.
 type MilestoneCreateParams struct {
 	Title string `json:"title"`
@@ -108,6 +131,24 @@ func (params MilestoneUpdateParams) MarshalJSON() ([]byte, error) {
 	}{fields(params), unlessNil(params.Metadata == nil, params.Metadata)})
 }
 
+// OwnerCreationParams: nothing has to be said; may be left out.
+type OwnerCreationParams struct{}
+
+// PasswordChangeParams: the password and the one to replace it.
+type PasswordChangeParams struct {
+	// The current password.
+	CurrentPassword string `json:"current_password"`
+
+	// From 12 to 128 characters, of any kind. Passwords that others would try first are refused.
+	NewPassword string `json:"new_password"`
+}
+
+// PasswordProofParams: the password once more, before a step that matters.
+type PasswordProofParams struct {
+	// The current password.
+	Password string `json:"password"`
+}
+
 // PaymentReleaseParams: nothing to say; may be left out.
 type PaymentReleaseParams struct{}
 
@@ -175,6 +216,30 @@ func (params ProjectUpdateParams) MarshalJSON() ([]byte, error) {
 	}{fields(params), unlessNil(params.Metadata == nil, params.Metadata)})
 }
 
+// SignInParams: who signs in.
+type SignInParams struct {
+	Email string `json:"email"`
+
+	// The current password.
+	Password string `json:"password"`
+}
+
+// SignUpParams: a new person, who holds a setup token or an invitation.
+type SignUpParams struct {
+	Email string `json:"email"`
+
+	// From 12 to 128 characters, of any kind. Passwords that others would try first are refused.
+	Password string `json:"password"`
+
+	Name string `json:"name"`
+
+	// The token that the server prints until somebody has signed up.
+	SetupToken *string `json:"setup_token,omitempty"`
+
+	// The token of the link of an invitation.
+	InvitationToken *string `json:"invitation_token,omitempty"`
+}
+
 // SubmissionParams: what is handed in.
 type SubmissionParams struct {
 	Note *string `json:"note,omitempty"`
@@ -189,6 +254,12 @@ func (params SubmissionParams) MarshalJSON() ([]byte, error) {
 		fields
 		Links *[]string `json:"links,omitempty"`
 	}{fields(params), unlessNil(params.Links == nil, params.Links)})
+}
+
+// TotpCodeParams: a code of the second factor.
+type TotpCodeParams struct {
+	// The six digits of the authenticator, or a backup code.
+	Code string `json:"code"`
 }
 
 // WebhookDiagnoseParams: nothing to say; may be left out.
@@ -323,4 +394,55 @@ type WebhookSecretRotateParams struct {
 type WebhookTestCreateParams struct {
 	// The kind of event to send a sample of. Default: `payment.released`.
 	EventType *EventType `json:"event_type,omitempty"`
+}
+
+// WorkspaceCloseParams: which workspace is meant.
+type WorkspaceCloseParams struct {
+	// The name of the workspace, so that none is closed by accident.
+	Name string `json:"name"`
+}
+
+// WorkspaceCreateParams: a new workspace.
+type WorkspaceCreateParams struct {
+	// What people call it.
+	Name string `json:"name"`
+}
+
+// WorkspaceLogoParams: a new logo.
+type WorkspaceLogoParams struct {
+	// A PNG or JPEG image in base64, up to 128 KiB and 1024 by 1024 pixels; a PNG with 8 bits a channel
+	// and not interlaced.
+	Data string `json:"data"`
+}
+
+// WorkspaceUpdateParams: a change of settings. Fields not named stay as they are; null empties one.
+type WorkspaceUpdateParams struct {
+	Name *string `json:"name,omitempty"`
+
+	LegalName *Nullable[string] `json:"legal_name,omitempty"`
+
+	AddressLines []string `json:"address_lines,omitempty"`
+
+	TaxID *Nullable[string] `json:"tax_id,omitempty"`
+
+	Logo *Nullable[WorkspaceLogoParams] `json:"logo,omitempty"`
+
+	// The currency of projects that name none, from here on.
+	DefaultCurrency *string `json:"default_currency,omitempty"`
+
+	// For the numbers of invoices from here on; the count goes on.
+	InvoicePrefix *string `json:"invoice_prefix,omitempty"`
+
+	TaxLine *Nullable[string] `json:"tax_line,omitempty"`
+
+	Timezone *string `json:"timezone,omitempty"`
+}
+
+// MarshalJSON leaves out what is nil and sends what is empty.
+func (params WorkspaceUpdateParams) MarshalJSON() ([]byte, error) {
+	type fields WorkspaceUpdateParams
+	return json.Marshal(struct {
+		fields
+		AddressLines *[]string `json:"address_lines,omitempty"`
+	}{fields(params), unlessNil(params.AddressLines == nil, params.AddressLines)})
 }

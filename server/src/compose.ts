@@ -3,13 +3,17 @@
 
 import { randomFillSync } from 'node:crypto';
 import { accessSync, constants, mkdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
 import { createKeyCache } from './accounts/key-cache.ts';
 import { createKeyUses } from './accounts/key-uses.ts';
+import { createPasswordWork } from './accounts/password-work.ts';
 import { createRateLimit } from './accounts/rate-limit.ts';
 import { type Committed, createLanes, type Lane } from './commands/lane.ts';
+import { composeDashboard, type DashboardConfig } from './compose-dashboard.ts';
 import { composeDelivery, type Delivery, type DeliveryConfig } from './compose-delivery.ts';
+import { composePeople, type PeopleConfig } from './compose-people.ts';
 import { composeReplica, type ReplicaConfig } from './compose-replica.ts';
 import { type Config, ConfigurationError, databaseOptions, webhookNetwork } from './config.ts';
 import { makeKeySecret } from './domain/api-key.ts';
@@ -39,7 +43,8 @@ import { findIdempotencyRecords } from './store/idempotency.ts';
 import { readMigrations } from './store/migrations.ts';
 import { openDatabase } from './store/open.ts';
 import { takeLease } from './store/rate-leases.ts';
-import { loadKeyValidity } from './store/records.ts';
+import { type KeyValidity, loadKeyValidity, type RecordKey } from './store/records.ts';
+import { loadSessionValidity } from './store/sessions.ts';
 import { findWebhookEndpoints } from './store/webhook-endpoints.ts';
 import { refuseReceiver } from './webhooks/receiver-url.ts';
 import { REPAIRS_CHANNEL } from './webhooks/repair-runner.ts';
@@ -138,7 +143,7 @@ export function assembleStore(
     onCommitted,
     onBatch,
     applied,
-    operations: createOperations({ database, lane, clock, random }),
+    operations: createOperations({ database, lane, clock, random, hashPassword: createPasswordWork().hash }),
     async close() {
       await lane.close();
       await announcer.settled();
@@ -165,7 +170,11 @@ export interface Supervised {
   readonly onHang: () => void;
 }
 
-export type ServiceConfig = Pick<Config, 'RATE_LIMIT_PER_MINUTE' | 'OVERLOAD_WAIT_MS'> & DeliveryConfig & ReplicaConfig;
+export type ServiceConfig = Pick<Config, 'RATE_LIMIT_PER_MINUTE' | 'OVERLOAD_WAIT_MS'> &
+  DeliveryConfig &
+  ReplicaConfig &
+  PeopleConfig &
+  DashboardConfig;
 
 export function composeService(store: Store, config: ServiceConfig, version: string, log: Logger, supervised?: Supervised): Service {
   const { database, cipher, lane } = store;
@@ -183,13 +192,14 @@ export function composeService(store: Store, config: ServiceConfig, version: str
     for (const key of committed.keys) keys.invalidate(key.workspaceId, key.id);
   });
 
+  const { people, ...peopleParts } = composePeople({ store, config, limits, log, clock, newId, random });
   const delivery = composeDelivery({ store, config, version, log, clock, newId, ...supervised });
   const { operating } = delivery;
 
   const streams = createEventStreams({
     listEvents: (...place) => listEvents(database, ...place),
     findLastSeqs: (workspaceIds) => findLastSeqs(database, workspaceIds),
-    findKeys: (named) => loadKeyValidity(database, named),
+    findKeys: (named) => findCallers(database, named),
     now: Date.now,
     log,
   });
@@ -205,6 +215,7 @@ export function composeService(store: Store, config: ServiceConfig, version: str
   const notify = (channel: string, payload: string): void =>
     void database.notify(channel, payload).catch((error) => log.warn({ err: error }, 'a notification could not be sent'));
   const writes: Writes = {
+    originOf: peopleParts.originOf,
     lane,
     repairs: createRepairs(database, clock, newId, {
       announceDue: () => notify(DUE_CHANNEL, ''),
@@ -221,13 +232,17 @@ export function composeService(store: Store, config: ServiceConfig, version: str
     sealHeader: seals.sealHeader,
     refuseReceiver: (url) => refuseReceiver(url, webhookNetwork(config)),
   };
-  const routesOver = (reads: Pick<Database, 'query' | 'shared'>): Route[] => allRoutes(createReads(reads, clock, streams.open), writes);
+  const dashboard = composeDashboard({ database, config, limits, log, clock, newId });
+  if (dashboard.requestLog !== null) operating.addFamilies(dashboard.requestLog.families);
+  const routesOver = (reads: Pick<Database, 'query' | 'shared'>): Route[] =>
+    allRoutes(createReads(reads, clock, streams.open, dashboard.reads), writes, people);
   const routes = routesOver(database);
   const replica = composeReplica({ config, primary: database, routesOver, metrics: delivery.metrics, log });
   const app = buildServer({
     routes,
     document: () => buildOpenApi(routes, { version, webhooks: webhookPayloads, codeSamples }),
     keys,
+    admitSession: peopleParts.admitSession,
     limits,
     uses,
     gate,
@@ -238,6 +253,8 @@ export function composeService(store: Store, config: ServiceConfig, version: str
     degradedReason: operating.degradedReason,
     answerMetrics: operating.answerMetrics,
     meterOf: operating.meterOf,
+    noteOf: dashboard.requestLog?.noteOf,
+    dashboardDirectory: fileURLToPath(new URL('../../dashboard/dist/', import.meta.url)),
   });
 
   registerWellKnown(app, { findEndpoints: (ids) => findWebhookEndpoints(database, ids), clock });
@@ -259,6 +276,8 @@ export function composeService(store: Store, config: ServiceConfig, version: str
         }),
         await database.listen(EVENTS_CHANNEL, streams.hear),
         uses.start(),
+        peopleParts.start(),
+        dashboard.start(),
       );
       await delivery.start();
     },
@@ -266,15 +285,31 @@ export function composeService(store: Store, config: ServiceConfig, version: str
       const closed = closeServer(app, lane, patience);
       // The server waits for every answer to end, and theirs would not. It takes no connection any more, so who comes back finds another.
       await streams.close();
+      dashboard.cutExports();
       await closed;
       await delivery.stop();
       await lane.close();
       for (const end of endings) await end();
+      await peopleParts.close();
       await delivery.close();
       await replica.close();
       await store.close();
     },
   };
+}
+
+/** Keys, and sessions in the place of keys: the second question is asked only where the first left something open. */
+async function findCallers(database: Database, named: readonly RecordKey[]): Promise<KeyValidity[]> {
+  const keys = await loadKeyValidity(database, named);
+  if (keys.length === named.length) return keys;
+  const known = new Set(keys.map((key) => key.id));
+  return [
+    ...keys,
+    ...(await loadSessionValidity(
+      database,
+      named.filter((one) => !known.has(one.id)),
+    )),
+  ];
 }
 
 /** Attempts under way are waited for until they must have ended, since nobody waits for a worker's place. */

@@ -97,6 +97,16 @@ export const settings = {
     integer(1, 36_500),
     'Attempts, which hold the beginning of each answer, are deleted after so many days already. Unset: they go with their delivery.',
   ),
+  REQUEST_LOG_RETENTION_DAYS: setting(
+    integer(0, 90),
+    '7',
+    'For how many days the request log is kept: every write, every failure and a sample of the reads. 0 keeps none.',
+  ),
+  REQUEST_LOG_READ_SAMPLE: setting(
+    integer(0, 1_000_000),
+    '100',
+    'Of reads that succeed, one in so many is in the request log; 1 for all of them, 0 for none. Refusals for the rate limit count as reads.',
+  ),
   METRICS_PORT: optional(
     integer(0, 65_535),
     'Port of its own for `/metrics`, `/healthz` and `/readyz`; 0 picks a free one. Without it and without `METRICS_TOKEN` there are no metrics.',
@@ -110,6 +120,27 @@ export const settings = {
     integer(10, 60_000),
     '250',
     'Requests that would have to wait longer than about this for the database, their commit or the event loop are answered 503 at once.',
+  ),
+  PUBLIC_URL: optional(
+    z
+      .string()
+      .regex(/^https?:\/\/[^\s/?#@]+$/, 'must be the address that browsers see, such as https://tranche.example.com, without a path')
+      .refine((url) => URL.canParse(url), 'is not a URL')
+      .transform((url) => new URL(url).origin),
+    'Where browsers reach the dashboard, such as `https://tranche.example.com`: for links in mails and, with `https`, for cookies that are kept to it. Set it behind a proxy.',
+  ),
+  TRUSTED_PROXIES: setting(
+    integer(0, 10),
+    '0',
+    'How many proxies stand in front, each adding to `X-Forwarded-For`: whose address limits on signing in and the audit log take.',
+  ),
+  SMTP_URL: optional(
+    z.string().regex(/^smtps?:\/\/\S+$/, 'must begin with smtp:// or smtps://, such as smtps://user:password@mail.example.com'),
+    'The mail server for invitations. Without it whoever invites is shown the link and passes it on.',
+  ),
+  SMTP_FROM: optional(
+    z.string().regex(/^[^\r\n]+@[^\r\n]+$/, 'must be an address such as Tranche <tranche@example.com>'),
+    'Whom mails come from. Required with `SMTP_URL`.',
   ),
   LANES: setting(
     integer(1, 16),
@@ -139,6 +170,9 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   }
   if (config.DATABASE_REPLICA_URL !== undefined && config.DATABASE_URL === undefined) {
     faults.push('  DATABASE_REPLICA_URL: needs DATABASE_URL; the embedded database has no standby');
+  }
+  if (config.SMTP_URL !== undefined && (config.SMTP_FROM === undefined || config.PUBLIC_URL === undefined)) {
+    faults.push('  SMTP_URL: needs SMTP_FROM, whom mails come from, and PUBLIC_URL, where their links lead');
   }
   if (faults.length > 0) throw new ConfigurationError(`The configuration is not right:\n${faults.join('\n')}`);
   return config as Config;

@@ -16,11 +16,13 @@ export interface Greeting {
   readonly operators: Address | null;
   /** Null unless it was made just now. */
   readonly firstSecret: string | null;
+  /** Null once somebody has signed up. */
+  readonly setupToken: string | null;
   /** Null where one process does it all, without a supervisor. */
   readonly processes: number | null;
 }
 
-export function greet({ config, version, port, operators, firstSecret, processes }: Greeting, say: Say): void {
+export function greet({ config, version, port, operators, firstSecret, setupToken, processes }: Greeting, say: Say): void {
   const url = describeAddress({ host: config.HOST, port });
   say();
   say(`  Tranche ${version} serves at ${url}`);
@@ -29,6 +31,10 @@ export function greet({ config, version, port, operators, firstSecret, processes
   if (!config.WEBHOOK_WORKER) say('  Webhooks   delivered by workers only: tranche worker');
   if (operators !== null) say(`  Metrics    ${describeAddress(operators)}/metrics`);
   else if (config.METRICS_TOKEN !== undefined) say(`  Metrics    ${url}/metrics, with METRICS_TOKEN`);
+  if (setupToken !== null) {
+    say('  Sign up    here; the first person to do so owns the workspace:');
+    say(`    ${config.PUBLIC_URL ?? url}/sign-up#setup_token=${setupToken}`);
+  }
   say(`  Reference  ${url}/docs`);
   if (firstSecret !== null) {
     say();

@@ -96,6 +96,19 @@ keys
   });
 
 program
+  .command('people')
+  .description('help people who cannot sign in')
+  .command('reset-password')
+  .description('give somebody a new password; turns their second factor off and ends their sessions')
+  .requiredOption('--email <address>', 'the address they signed up with')
+  .option('--json', 'print JSON')
+  .action(async ({ email, json }) => {
+    const reset = await operate('resetPassword', { email });
+    if (json) say(JSON.stringify(reset, null, 2));
+    else say(`${reset.password}\n\nThat is the password of ${reset.email} now. Pass it on, and have it changed.`);
+  });
+
+program
   .command('verify')
   .description('prove the books: hash chain, ledger, numbers and invoices of every workspace')
   .option('--expect <seq:hash>', 'a head noted earlier that the log must still hold; may be repeated', collectHeads, [])

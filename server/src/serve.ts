@@ -25,10 +25,10 @@ export async function serve(config: Config, version: string, say: Say): Promise<
     // First of all: were the port taken after the first key was made, that key would be lost, since it is shown only once.
     const port = await listenForRequests(service.app, config);
     const operators = await listenForOperators(service.operating, config);
-    const firstSecret = await setUp(store, config);
+    const made = await setUp(store, config);
     if (config.DATABASE_URL === undefined) control = await openControl(store, config, log);
     await service.start();
-    greet({ config, version, port, operators, firstSecret, processes: null }, say);
+    greet({ config, version, port, operators, ...made, processes: null }, say);
     // The greeting says it to people already; a line of JSON right under it would only confuse them.
     if (!process.stdout.isTTY) log.info({ host: config.HOST, port, database: store.database.kind }, 'serving');
   } catch (error) {

@@ -39,7 +39,7 @@ export async function supervise(given: Config, count: number, version: string, s
     operators = await listenForOperators({ listen: () => openOperators(overview, config, log) }, config);
     await supervisor.start();
     if (!ending.isAsked()) {
-      greet({ config, version, port: config.PORT, operators, firstSecret: await setUp(store, config), processes: count }, say);
+      greet({ config, version, port: config.PORT, operators, ...(await setUp(store, config)), processes: count }, say);
       if (!process.stdout.isTTY) log.info({ host: config.HOST, port: config.PORT, database: 'postgres', processes: count }, 'serving');
     }
   } catch (error) {

@@ -26,6 +26,8 @@ afterAll(() => app.stop());
 let used = 0;
 const freshKey = (): string => `key-${++used}`;
 const keyed = operations.filter(({ headers }) => headers.includes('Idempotency-Key'));
+/** But for closing the workspace, after which nothing else would be answered: in members.test.ts. */
+const repeatable = keyed.filter(({ name }) => name !== 'closeWorkspace');
 
 function send(operation: Operation, key: string, body: Json = exampleOf(operation), secret: string = app.key): Promise<CallResult> {
   return app.call(operation.method, addressOf(operation, ids), { key: secret, body, headers: { 'idempotency-key': key } });
@@ -48,7 +50,7 @@ describe('every POST and PATCH takes an Idempotency-Key', () => {
   });
 
   test.each(
-    keyed,
+    repeatable,
   )('$method $path: a repetition is the same answer to the letter, marked as replayed, and changes nothing', async (operation) => {
     const key = freshKey();
     const first = await send(operation, key);
@@ -63,7 +65,7 @@ describe('every POST and PATCH takes an Idempotency-Key', () => {
     expect(await snapshot(app)).toEqual(before);
   });
 
-  test.each(keyed)('$method $path: with another body or path the key is refused, and changes nothing', async (operation) => {
+  test.each(repeatable)('$method $path: with another body or path the key is refused, and changes nothing', async (operation) => {
     const key = freshKey();
     await send(operation, key);
     const before = await snapshot(app);
@@ -79,6 +81,7 @@ describe('every POST and PATCH takes an Idempotency-Key', () => {
         event_type: 'project.created',
         status: 'submitted',
         amount: 9,
+        role: 'viewer',
       };
       const known = operation.body?.schema.$ref?.split('/').at(-1);
       const field = Object.keys(change).find((name) => JSON.stringify(exampleOf(operation)).includes(`"${name}"`)) ?? 'name';
@@ -96,7 +99,7 @@ describe('every POST and PATCH takes an Idempotency-Key', () => {
     expect(await snapshot(app)).toEqual(before);
   });
 
-  test.each(keyed)('$method $path: of many at once with one key, one acts and all get its answer', async (operation) => {
+  test.each(repeatable)('$method $path: of many at once with one key, one acts and all get its answer', async (operation) => {
     const key = freshKey();
     const answers = await Promise.all(Array.from({ length: 8 }, () => send(operation, key)));
     for (const answer of answers) expect(seen(answer)).toEqual(seen(answers[0] as CallResult));

@@ -2,9 +2,11 @@
 // Which lists there are is read from the OpenAPI document.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newId } from '../src/compose.ts';
 import { decodeId, type Uuid } from '../src/domain/ids.ts';
+import { insertRequestLog } from '../src/store/request-log.ts';
 import type { Json, TestApp } from './support/app.ts';
-import { addressOf, openContractApp, operations } from './support/contract.ts';
+import { addMember, addressOf, openContractApp, operations } from './support/contract.ts';
 
 const COUNT = 250;
 let app: TestApp;
@@ -27,6 +29,7 @@ const addPaid = async () => approve(await addMilestone());
 const addKey = () => app.ok('POST', '/v1/api_keys', { body: { name: 'k', scopes: ['events:read'] } });
 const addEndpoint = () => app.ok('POST', '/v1/webhook_endpoints', { body: { url: 'https://example.com/' } });
 
+const addInvitation = (n: number) => app.ok('POST', '/v1/invitations', { body: { email: `p${n}@example.com`, role: 'viewer' } });
 const addRepair = () => app.ok('POST', '/v1/webhook_repairs', { body: { action: 'cancel', dry_run: true } });
 
 /** Deliveries are made by a worker; here as rows, so that they stand still. */
@@ -43,11 +46,19 @@ const addAttempt = async (n: number): Promise<void> => {
   );
 };
 
+/** Written by a timer, when it comes to it; here at once. */
+const addRequest = async (): Promise<void> => {
+  const entry = { requestId: 'req_1', method: 'GET' as const, path: '/v1/projects', status: 200, durationMs: 1, bySession: false };
+  await insertRequestLog(app.database, [{ ...entry, workspaceId: app.workspaceId, id: newId(), keyId: newId(), createdAt: new Date() }]);
+};
+
 let added = COUNT;
 /** How one more record of each list comes to be. */
 const more: Record<string, () => Promise<unknown>> = {
   listProjects: () => addProject(added++),
   listProjectMilestones: addMilestone,
+  listMilestones: addMilestone,
+  listRequestLogEntries: addRequest,
   listProjectPayments: addPaid,
   listPayments: addPaid,
   listInvoices: addPaid,
@@ -57,6 +68,9 @@ const more: Record<string, () => Promise<unknown>> = {
   listWebhookEndpointDeliveries: () => addDelivery(added++),
   listDeliveries: () => addDelivery(added++),
   listWebhookRepairs: addRepair,
+  listMembers: () => addMember(app),
+  listInvitations: () => addInvitation(added++),
+  listAuditEntries: addKey,
   listDeliveryAttempts: () => addAttempt(added++),
 };
 
@@ -68,6 +82,9 @@ beforeAll(async () => {
   await times(COUNT, addKey);
   await times(COUNT, addEndpoint);
   await times(COUNT, addRepair);
+  await times(COUNT, addRequest);
+  await times(COUNT, () => addMember(app));
+  await times(COUNT, addInvitation);
   ids.whe = (await app.ok('GET', '/v1/webhook_endpoints?limit=1')).data[0].id;
   const rows = await app.database.query<{ id: Uuid }>('select id from events where workspace_id = $1 order by seq', [app.workspaceId]);
   eventIds.push(...rows.map(({ id }) => id));

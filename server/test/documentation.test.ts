@@ -18,7 +18,7 @@ const outside = ['node_modules', 'data'];
 const files = (pattern: string): string[] => globSync(pattern, { cwd: root, exclude: (name) => outside.includes(String(name)) }).sort();
 
 const documents = files('**/*.md');
-const sources = [...files('server/src/**/*.ts'), ...files('server/src/**/*.sql'), ...files('{scripts,sdks/testing}/**/*.ts')].map(
+const sources = [...files('server/src/**/*.ts'), ...files('server/src/**/*.sql'), ...files('{scripts,sdks/testing,dashboard/src}/**/*.ts')].map(
   (path) => ({ path, text: read(path) }),
 );
 

@@ -194,7 +194,7 @@ describe('what a stream may take', () => {
         limits: { unreadMs: 300 },
       }),
     );
-    const caller = { workspaceId: app.workspaceId, keyId: app.workspaceId, scopes: [] };
+    const caller = { workspaceId: app.workspaceId, keyId: app.workspaceId, scopes: [], session: null };
     const server = createServer(async (_, response) => {
       const answer = await streams.open(caller, { afterSeq: 0, types: null });
       if ('stream' in answer) answer.stream(response.writeHead(200));
@@ -216,7 +216,7 @@ describe('what a stream may take', () => {
 
   test('a process takes no more streams than it has room for', async () => {
     const streams = createEventStreams(options({ limits: { perProcess: 0 } }));
-    const caller = { workspaceId: 'w', keyId: 'k', scopes: [] };
+    const caller = { workspaceId: 'w', keyId: 'k', scopes: [], session: null };
     expect(await streams.open(caller, { afterSeq: 0, types: null })).toMatchObject({ code: 'overloaded' });
   });
 });

@@ -30,7 +30,15 @@ const draft = (title: string, amountMinor: bigint): MilestoneDraft => ({
 /** A new milestone, as a route would ask the lane for it. */
 function adding(projectId: string, title: string, amountMinor: bigint, keyId: Uuid | null = null): Command<Milestone> {
   const render = (milestone: Milestone): StoredAnswer => ({ status: 201, headers: {}, body: milestone.id });
-  const envelope: Envelope<Milestone> = { workspaceId: app.workspaceId, keyId, idempotency: null, bytes: 0, render };
+  const envelope: Envelope<Milestone> = {
+    workspaceId: app.workspaceId,
+    keyId,
+    member: null,
+    stamp: null,
+    idempotency: null,
+    bytes: 0,
+    render,
+  };
   return createMilestone(envelope, decodeId('project', projectId) as Uuid, draft(title, amountMinor));
 }
 

@@ -29,7 +29,7 @@ async function openService(moments: Moment[]) {
     ...{ expiresAt: null, revokedAt: null, createdAt: now },
   });
   const workspace = { id: newId(), name: 'w', defaultCurrency: 'USD', createdAt: now };
-  await setUpWorkspace(database, { workspace, genesisHash: GENESIS_HASH, firstKey, configuredKey: null });
+  await setUpWorkspace(database, { workspace, genesisHash: GENESIS_HASH, firstKey, configuredKey: null, newId });
   const store = assembleStore(database, createCipher(randomBytes(32)), { LANES: 1 }, log);
   store.onCommitted.push(() => moments.push('commit'));
   const config = {

@@ -8,13 +8,14 @@ type Values = Readonly<Record<string, string>>;
 
 /** Those of a call that are the same at every attempt. */
 export function headersOf(
-  userAgent: string,
+  userAgent: string | null,
   ofClient: Values,
   method: string,
   body: unknown,
   options: CallOptions,
 ): Record<string, string> {
-  const headers: Record<string, string> = { accept: 'application/json', 'user-agent': userAgent };
+  const headers: Record<string, string> = { accept: 'application/json' };
+  if (userAgent !== null) headers['user-agent'] = userAgent;
   if (body !== undefined) headers['content-type'] = 'application/json';
   // Made once for the call, so that every attempt of it is the same request to the server.
   if (method === 'POST' || method === 'PATCH') headers['idempotency-key'] = options.idempotencyKey ?? crypto.randomUUID();

@@ -13,6 +13,11 @@ export interface TrancheOptions {
    * while the program runs. `null` sends none: then `fetch` must authenticate by itself.
    */
   readonly apiKey?: string | (() => string | Promise<string>) | null | undefined;
+  /**
+   * For a page that the server itself serves: no key is sent, the browser adds the cookie of whoever is signed in, and this says which of
+   * their workspaces is meant. A function is asked at each call; where it gives `null`, and for calls of the account, none is named.
+   */
+  readonly workspace?: string | (() => string | null) | undefined;
   /** Where the server is. Default: `TRANCHE_BASE_URL`, else `http://127.0.0.1:8080`. */
   readonly baseUrl?: string | undefined;
   /** How long one attempt may take, its body and a function that gives the key included. Default: 30,000. */
@@ -42,6 +47,8 @@ export interface CallOptions {
 
 export interface Settings {
   readonly apiKey: string | (() => string | Promise<string>) | null;
+  /** Null where a key says it. */
+  readonly workspace: string | (() => string | null) | null;
   readonly baseUrl: string;
   readonly timeoutMs: number;
   readonly maxRetries: number;
@@ -59,7 +66,9 @@ interface Runtime {
 const runtime = globalThis as unknown as Runtime;
 
 export function settingsOf(options: TrancheOptions): Settings {
-  const apiKey = options.apiKey === undefined ? variable('TRANCHE_API_KEY') : options.apiKey;
+  const { workspace = null } = options;
+  const otherwise = workspace === null ? variable('TRANCHE_API_KEY') : null;
+  const apiKey = options.apiKey === undefined ? otherwise : options.apiKey;
   if (apiKey === undefined || apiKey === '') {
     throw new TrancheError('No API key: pass new Tranche({ apiKey }) or set TRANCHE_API_KEY.');
   }
@@ -70,6 +79,7 @@ export function settingsOf(options: TrancheOptions): Settings {
     throw new TrancheError('baseUrl must begin with http:// or https://, and have neither a name and password nor a query.');
   return {
     apiKey,
+    workspace,
     baseUrl: baseUrl.replace(/\/+$/, ''),
     ...limitsOf(options, { timeoutMs: DEFAULT_TIMEOUT_MS, maxRetries: DEFAULT_MAX_RETRIES }),
     // Called as a plain function: browsers refuse a `fetch` that is called as a method of something else.

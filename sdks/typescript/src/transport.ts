@@ -136,7 +136,11 @@ export class Transport implements Requester {
   }
 
   #headersOf(method: string, body: unknown, options: CallOptions): Record<string, string> {
-    return headersOf(this.#userAgent, this.#settings.headers, method, body, options);
+    const { workspace, headers } = this.#settings;
+    if (workspace === null) return headersOf(this.#userAgent, headers, method, body, options);
+    const named = typeof workspace === 'function' ? workspace() : workspace;
+    // A browser has a name of its own, which is what the list of sessions should show.
+    return headersOf(null, named === null ? headers : { 'tranche-workspace': named, ...headers }, method, body, options);
   }
 
   async #authorized(headers: Record<string, string>): Promise<Record<string, string>> {

@@ -23,6 +23,27 @@ const project = { object: 'project', id: 'prj_1' };
 const page = (ids: readonly string[], next: string | null): Response =>
   json({ object: 'list', data: ids.map((id) => ({ id })), has_more: next !== null, next_cursor: next });
 
+describe('in a page that the server serves', () => {
+  test('no key and no name of a program is sent, and the workspace of the moment is named', async () => {
+    let workspace: string | null = 'wsp_1';
+    const { client, sent } = stubbed([json(project)], { apiKey: undefined, workspace: () => workspace });
+    await client.projects.retrieve('prj_1');
+    workspace = null;
+    await client.projects.retrieve('prj_1');
+    const [first, second] = sent.map(({ headers }) => headers);
+    expect(first).toMatchObject({ 'tranche-workspace': 'wsp_1', accept: 'application/json' });
+    for (const headers of [first, second]) expect(Object.keys(headers ?? {})).not.toEqual(expect.arrayContaining(['authorization']));
+    expect(first).not.toHaveProperty('user-agent');
+    expect(second).not.toHaveProperty('tranche-workspace');
+  });
+
+  test('a key that is given along with a workspace is sent', async () => {
+    const { client, sent } = stubbed([json(project)], { apiKey: 'tr_live_key', workspace: 'wsp_1' });
+    await client.projects.retrieve('prj_1');
+    expect(sent[0]?.headers).toMatchObject({ authorization: 'Bearer tr_live_key', 'tranche-workspace': 'wsp_1' });
+  });
+});
+
 describe('retries', () => {
   // A whole second, since a date in Retry-After has no fractions.
   const wholeSecond = Date.UTC(2026, 5, 1);

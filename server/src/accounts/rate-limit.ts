@@ -22,9 +22,23 @@ export interface RateLimit {
   take(workspaceId: Uuid, keyId: Uuid): number | Promise<number>;
   /** Whole seconds until the minute is over, at least 1. */
   secondsToReset(): number;
+  /** What this process spent in the minutes that are over, each told once; with `current` in this one too, for the last time. */
+  takeUses(current?: 'current'): MinuteUse[];
   /** Keys in memory. */
   readonly size: number;
 }
+
+/** What this process spent of a key's minute. */
+export interface MinuteUse {
+  readonly workspaceId: Uuid;
+  readonly keyId: Uuid;
+  /** Minutes since 1970. */
+  readonly minute: number;
+  readonly requests: number;
+}
+
+/** Minutes that are over and wait to be asked for; where nobody asks, no more than these stay in memory. */
+const MAX_MINUTES_OVER = 3;
 
 /** What this process holds of one key's minute. */
 interface Bucket {
@@ -45,14 +59,19 @@ export function createRateLimit({ limitPerMinute: limit, lease, now }: RateLimit
   const steps = leaseSteps(limit);
   let minute = 0;
   let buckets = new Map<Uuid, Bucket>();
+  let over: Map<Uuid, Bucket>[] = [];
+
+  /** A new minute: nothing of the last one counts any more. A lease still under way keeps its own bucket alive. */
+  function turn(current: number): void {
+    if (buckets.size > 0) over.push(buckets);
+    if (over.length > MAX_MINUTES_OVER) over.shift();
+    minute = current;
+    buckets = new Map();
+  }
 
   function bucketOf(workspaceId: Uuid, keyId: Uuid): Bucket {
     const current = Math.floor(now() / MINUTE_MS);
-    if (current !== minute) {
-      // A new minute: nothing of the last one counts any more. A lease still under way keeps its own bucket alive.
-      minute = current;
-      buckets = new Map();
-    }
+    if (current !== minute) turn(current);
     const known = buckets.get(keyId);
     if (known !== undefined) return known;
     const bucket: Bucket = {
@@ -119,6 +138,18 @@ export function createRateLimit({ limitPerMinute: limit, lease, now }: RateLimit
       return bucket.exhausted ? -1 : wait(bucket);
     },
     secondsToReset: () => Math.max(1, Math.ceil((MINUTE_MS - (now() % MINUTE_MS)) / 1000)),
+    takeUses(current) {
+      const at = Math.floor(now() / MINUTE_MS);
+      if (current !== undefined || at !== minute) turn(at);
+      const taken = over.flatMap((ended) => [...ended.values()]);
+      over = [];
+      return taken.map(({ workspaceId, keyId, minute: ended, leasedHere, tokens }) => ({
+        workspaceId,
+        keyId,
+        minute: ended,
+        requests: leasedHere - tokens,
+      }));
+    },
     get size() {
       return buckets.size;
     },

@@ -5,14 +5,19 @@ import { hash } from 'node:crypto';
 import { refuseKey } from '../domain/api-key.ts';
 import type { Refusal } from '../domain/errors.ts';
 import type { Uuid } from '../domain/ids.ts';
+import { roleCovers } from '../domain/roles.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import { loadEndpointsOf, lockDeliveries } from '../store/delivery-asks.ts';
-import { type Head, lockHeads } from '../store/heads.ts';
+import { closeWorkspaces, type Head, lockHeads } from '../store/heads.ts';
 import { findIdempotencyRecords, type IdempotencyRecord } from '../store/idempotency.ts';
+import { loadMembersOf, loadMemberValidity } from '../store/members.ts';
 import {
   loadApiKeys,
+  loadInvitations,
   loadInvoicesOf,
   loadKeyValidity,
+  loadLiveEndpoints,
+  loadLiveKeys,
   loadMilestones,
   loadPayments,
   loadProjects,
@@ -20,7 +25,8 @@ import {
   type RecordKey,
 } from '../store/records.ts';
 import { lockWebhookRepairs } from '../store/webhook-repairs.ts';
-import type { Command, Idempotency, Needs, Outcome, StoredAnswer } from './command.ts';
+import { loadSettings } from '../store/workspace-settings.ts';
+import type { Command, Idempotency, MemberCaller, Needs, Outcome, StoredAnswer } from './command.ts';
 import { WorkingSet } from './working-set.ts';
 
 export interface BatchServices {
@@ -40,6 +46,8 @@ export interface BatchResult {
   /** The workspaces that have new events. */
   readonly toldWorkspaces: readonly Uuid[];
   readonly changedKeys: readonly RecordKey[];
+  /** Whether who is a member, or as what, was changed. */
+  readonly changedMembers: boolean;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a batch mixes commands whose results differ; each is decided and rendered by itself.
@@ -58,7 +66,8 @@ export function runBatch(commands: readonly AnyCommand[], mode: 'skip' | 'wait',
     );
     // Not awaited, so that COMMIT travels with the writes. They belong to the transaction: if one fails, so does the whole, with its error.
     set.write(transaction).catch(() => undefined);
-    return { results, toldWorkspaces: set.toldWorkspaces, changedKeys: set.changedKeys };
+    if (set.closedWorkspaces.length > 0) closeWorkspaces(transaction, set.closedWorkspaces).catch(() => undefined);
+    return { results, toldWorkspaces: set.toldWorkspaces, changedKeys: set.changedKeys, changedMembers: set.changedMembers };
   });
 }
 
@@ -74,7 +83,9 @@ async function loadWorkingSet(transaction: Queryable, commands: readonly AnyComm
   const keys = namedBy(commands, 'apiKeyId');
   const callers = distinct(commands.flatMap(({ workspaceId, keyId }) => (keyId === null ? [] : [{ workspaceId, id: keyId }])));
   const idempotency = commands.flatMap(({ workspaceId, idempotency: used }) => (used === null ? [] : [{ workspaceId, key: used.key }]));
+  const settings = [...new Set(commands.flatMap(({ workspaceId, needs }) => (needs.settings === true ? [workspaceId] : [])))];
   const loads: Promise<void>[] = [];
+  loadPeople(transaction, commands, set, loads);
   if (callers.length > 0) loads.push(loadKeyValidity(transaction, callers).then((found) => set.loadCallers(found)));
   if (keys.length > 0) loads.push(loadApiKeys(transaction, keys).then((found) => set.apiKeys.load(found)));
   if (idempotency.length > 0) loads.push(findIdempotencyRecords(transaction, idempotency).then((found) => set.loadIdempotency(found)));
@@ -90,13 +101,38 @@ async function loadWorkingSet(transaction: Queryable, commands: readonly AnyComm
     loads.push(lockDeliveries(transaction, deliveries).then((found) => set.loadDeliveries(found)));
     loads.push(loadEndpointsOf(transaction, deliveries).then((found) => set.webhookEndpoints.load(found)));
   }
+  if (settings.length > 0) loads.push(loadSettings(transaction, settings).then((found) => set.loadSettings(found)));
   // After the deliveries, as a step of a repair locks them, or the two would wait for each other.
   if (repairs.length > 0) loads.push(lockWebhookRepairs(transaction, repairs).then((found) => set.webhookRepairs.load(found)));
   await Promise.all(loads);
   return set;
 }
 
-function namedBy(commands: readonly AnyCommand[], need: keyof Needs): RecordKey[] {
+/** Nothing is asked where no command of the batch comes from a person or concerns members. */
+function loadPeople(transaction: Queryable, commands: readonly AnyCommand[], set: WorkingSet, loads: Promise<void>[]): void {
+  let concerned = false;
+  for (const { member, needs } of commands)
+    concerned ||= member !== null || needs.members === true || needs.invitationId !== undefined || needs.holdings === true;
+  if (!concerned) return;
+  const callers = commands.flatMap(({ workspaceId, member }) => (member === null ? [] : [{ workspaceId, ...member }]));
+  const of = (need: 'members' | 'holdings'): Uuid[] => [
+    ...new Set(commands.flatMap(({ workspaceId, needs }) => (needs[need] === true ? [workspaceId] : []))),
+  ];
+  const invitations = namedBy(commands, 'invitationId');
+  const members = of('members');
+  const holdings = of('holdings');
+  if (callers.length > 0) loads.push(loadMemberValidity(transaction, callers).then((found) => set.loadMemberCallers(found)));
+  if (members.length > 0) loads.push(loadMembersOf(transaction, members).then((found) => set.members.load(found)));
+  if (invitations.length > 0) loads.push(loadInvitations(transaction, invitations).then((found) => set.invitations.load(found)));
+  if (holdings.length > 0) {
+    loads.push(loadLiveKeys(transaction, holdings).then((found) => set.apiKeys.load(found)));
+    loads.push(loadLiveEndpoints(transaction, holdings).then((found) => set.webhookEndpoints.load(found)));
+  }
+}
+
+type SingleNeed = { [Need in keyof Needs]-?: Exclude<Needs[Need], undefined> extends Uuid ? Need : never }[keyof Needs];
+
+function namedBy(commands: readonly AnyCommand[], need: SingleNeed): RecordKey[] {
   const keys: RecordKey[] = [];
   for (const { workspaceId, needs } of commands) {
     const id = needs[need];
@@ -117,18 +153,21 @@ function decideOne(command: AnyCommand, set: WorkingSet, clock: Date, services: 
     if (refusal !== null) return { outcome: refusal };
     const repeated = replay(command, set, services);
     if (repeated !== null) return { outcome: repeated };
+    // After the replay, so that whoever closed it can repeat that.
+    if (context.workspace.closedAt !== null) return { outcome: CLOSED };
     const decision = command.decide(set.stateOf(command.workspaceId), context);
     if (!decision.accepted) return { outcome: decision.refusal };
     const answer = command.render(decision.result);
-    set.apply(decision.changes, context, storedAnswer(command, answer, context.now, services));
+    set.apply(decision.changes, context, storedAnswer(command, answer, context.now, services), command);
     return { outcome: answer };
   } catch (error) {
     return { error };
   }
 }
 
-/** The key is looked at again under the lock: after a revocation no write commits, whatever a cache still believes. */
+/** The key or the member is looked at again under the lock: after a revocation no write commits, whatever a cache still believes. */
 function refuseCaller(command: AnyCommand, set: WorkingSet, now: Date): Refusal | null {
+  if (command.member !== null) return refuseMember(command, command.member, set);
   if (command.keyId === null) return null;
   const key = set.caller(command.workspaceId, command.keyId);
   if (key === undefined) return { code: 'invalid_api_key', detail: 'The API key does not exist any more.' };
@@ -137,6 +176,19 @@ function refuseCaller(command: AnyCommand, set: WorkingSet, now: Date): Refusal 
     ? null
     : { code, detail: 'The API key stopped being valid before this request was carried out; nothing was changed.' };
 }
+
+function refuseMember({ workspaceId }: AnyCommand, { sessionId, personId, role }: MemberCaller, set: WorkingSet): Refusal | null {
+  const current = set.memberCaller(workspaceId, personId, sessionId);
+  if (current === undefined)
+    return { code: 'not_a_member', detail: 'Whoever is signed in is not a member of this workspace any more; nothing was changed.' };
+  if (!current.holds)
+    return { code: 'not_signed_in', detail: 'The session ended before this request was carried out; nothing was changed.' };
+  return roleCovers(current.role, role)
+    ? null
+    : { code: 'insufficient_scope', detail: 'The role was changed before this request was carried out; nothing was changed.' };
+}
+
+const CLOSED: Refusal = { code: 'workspace_closed', detail: 'The workspace was closed; nothing in it changes any more.' };
 
 function replay(command: AnyCommand, set: WorkingSet, services: BatchServices): Outcome | null {
   if (command.idempotency === null) return null;
@@ -160,7 +212,9 @@ function storedAnswer(command: AnyCommand, answer: StoredAnswer, now: Date, serv
 
 /** An answer with a secret is repeated to the key that asked for it and to no other: what one may be told depends on who asks. */
 function fingerprintOf(command: AnyCommand, { fingerprint }: Idempotency): Buffer {
-  return command.secretAnswer ? hash('sha256', Buffer.concat([fingerprint, Buffer.from(String(command.keyId))]), 'buffer') : fingerprint;
+  return command.secretAnswer
+    ? hash('sha256', Buffer.concat([fingerprint, Buffer.from(String(command.keyId ?? command.member?.personId ?? null))]), 'buffer')
+    : fingerprint;
 }
 
 const answerContext = (workspaceId: Uuid, key: string): string => `answer:${workspaceId}:${key}`;

@@ -2,16 +2,22 @@
 // Types only; knows no SQL and no HTTP.
 
 import type { ApiKey } from '../domain/api-key.ts';
+import type { AuditActor } from '../domain/audit.ts';
 import type { Context, Decision } from '../domain/decision.ts';
 import type { LockedDelivery } from '../domain/delivery-repair.ts';
 import type { Refusal } from '../domain/errors.ts';
 import type { Uuid } from '../domain/ids.ts';
+import type { Invitation } from '../domain/invitation.ts';
 import type { Invoice } from '../domain/invoice.ts';
+import type { Member } from '../domain/member.ts';
 import type { Milestone } from '../domain/milestone.ts';
 import type { Payment } from '../domain/payment.ts';
+import type { Origin } from '../domain/person.ts';
 import type { Project } from '../domain/project.ts';
+import type { Role } from '../domain/roles.ts';
 import type { WebhookEndpoint } from '../domain/webhook-endpoint.ts';
 import type { WebhookRepair } from '../domain/webhook-repair.ts';
+import type { WorkspaceSettings } from '../domain/workspace.ts';
 
 /** Ids of the records that a decision looks at. A milestone brings its project along, a payment its invoice. */
 export interface Needs {
@@ -23,6 +29,13 @@ export interface Needs {
   readonly webhookRepairId?: Uuid;
   /** Brings its endpoint along. */
   readonly deliveryId?: Uuid;
+  readonly invitationId?: Uuid;
+  /** The settings of the workspace, in full. */
+  readonly settings?: true;
+  /** All members of the workspace, those who left included. */
+  readonly members?: true;
+  /** All keys that still hold and all endpoints that are enabled. */
+  readonly holdings?: true;
 }
 
 /** The workspace's records as they are at this point of the batch: loaded, or as an earlier command of the batch left them. */
@@ -35,6 +48,12 @@ export interface State {
   webhookEndpoint(id: Uuid): WebhookEndpoint | undefined;
   webhookRepair(id: Uuid): WebhookRepair | undefined;
   delivery(id: Uuid): LockedDelivery | undefined;
+  /** Loaded only where a command of the batch needs them. */
+  settings(): WorkspaceSettings | undefined;
+  invitation(id: Uuid): Invitation | undefined;
+  members(): readonly Member[];
+  liveKeys(): readonly ApiKey[];
+  liveEndpoints(): readonly WebhookEndpoint[];
 }
 
 /** The answer to a write: stored with its idempotency key, so that a repetition gets it to the letter. */
@@ -50,11 +69,28 @@ export interface Idempotency {
   readonly fingerprint: Buffer;
 }
 
+/** A member who asks with a session, as the request was admitted: the lane looks again, under the lock, whether that still holds. */
+export interface MemberCaller {
+  readonly sessionId: Uuid;
+  readonly personId: Uuid;
+  readonly role: Role;
+}
+
+/** What entries of the audit log say of who asked and from where. */
+export interface AuditStamp {
+  readonly actor: AuditActor;
+  readonly origin: Origin | null;
+}
+
 /** Who asks and how the answer is worded: the same for every command, told by the route. */
 export interface Envelope<Result> {
   readonly workspaceId: Uuid;
-  /** The key that asks; null for the operator at the command line. */
+  /** The key that asks; null for a person and for the operator at the command line. */
   readonly keyId: Uuid | null;
+  /** The member who asks; null for a key, the operator, and a person who is not a member yet. */
+  readonly member: MemberCaller | null;
+  /** Where a decision has entries for the audit log and this is null, they name the key, or else the service. */
+  readonly stamp: AuditStamp | null;
   readonly idempotency: Idempotency | null;
   /** A rough size of its data: what waits and what one batch holds is limited by it. */
   readonly bytes: number;
@@ -78,7 +114,12 @@ export type Outcome = StoredAnswer | Refusal;
 /** Defaults of a small command: a handful of rows. */
 export const SMALL = { secretAnswer: false, rows: 8 } as const;
 
-/** The envelope of a write that nobody sent over HTTP: the operator's at the command line, or the service's own. */
-export function ownEnvelope<Result>(workspaceId: Uuid, render: (result: Result) => StoredAnswer): Envelope<Result> {
-  return { workspaceId, keyId: null, idempotency: null, bytes: 4096, render };
+/** The envelope of a write that nobody sent over HTTP: the operator's at the command line, or the service's own; `name` is for the audit log. */
+export function ownEnvelope<Result>(
+  workspaceId: Uuid,
+  render: (result: Result) => StoredAnswer,
+  name: 'Tranche' | 'Command line' = 'Tranche',
+): Envelope<Result> {
+  const stamp = { actor: { type: 'system', id: null, name }, origin: null } as const;
+  return { workspaceId, keyId: null, member: null, stamp, idempotency: null, bytes: 4096, render };
 }

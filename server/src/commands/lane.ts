@@ -33,6 +33,8 @@ export const laneLimits = {
 export interface Committed {
   readonly workspaces: readonly Uuid[];
   readonly keys: readonly RecordKey[];
+  /** Whether who is a member, or as what, was changed. */
+  readonly members: boolean;
 }
 
 export interface LaneServices extends BatchServices {
@@ -170,7 +172,7 @@ async function runOnce(taken: readonly Waiting[], mode: 'skip' | 'wait', service
     return [];
   }
   services.onBatch?.(taken.length, performance.now() - begunAtMs);
-  services.onCommitted({ workspaces: batch.toldWorkspaces, keys: batch.changedKeys });
+  services.onCommitted({ workspaces: batch.toldWorkspaces, keys: batch.changedKeys, members: batch.changedMembers });
   const missed: Waiting[] = [];
   taken.forEach((waiting, index) => {
     const result = batch.results[index] as CommandResult | null;

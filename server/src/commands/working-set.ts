@@ -1,19 +1,24 @@
 // The records of one batch in memory: as loaded, then as each accepted command leaves them, so that the next one sees it.
 // Writes them out at the end, each record once and in its final state. Decides nothing.
 
+import type { AuditActor, AuditDraft, AuditEntry } from '../domain/audit.ts';
 import type { Changes, Context } from '../domain/decision.ts';
 import type { DeliveryAsk, LockedDelivery } from '../domain/delivery-repair.ts';
 import { chainHash, type Event } from '../domain/event.ts';
 import type { Uuid } from '../domain/ids.ts';
 import type { LedgerEntry } from '../domain/ledger.ts';
+import type { SettingsChange, WorkspaceSettings } from '../domain/workspace.ts';
 import { apiKeyTable } from '../store/api-keys.ts';
+import { auditEntryTable } from '../store/audit-entries.ts';
 import type { Queryable } from '../store/database.ts';
 import { deliveryAskWrites } from '../store/delivery-asks.ts';
 import { eventTable } from '../store/events.ts';
 import { type Head, updateHeads } from '../store/heads.ts';
 import { type IdempotencyRecord, insertIdempotencyRecords } from '../store/idempotency.ts';
+import { invitationTable } from '../store/invitations.ts';
 import { invoiceTable } from '../store/invoices.ts';
 import { ledgerTable } from '../store/ledger.ts';
+import { type MemberValidity, memberTable } from '../store/members.ts';
 import { milestoneTable } from '../store/milestones.ts';
 import { paymentTable } from '../store/payments.ts';
 import { projectTable } from '../store/projects.ts';
@@ -21,7 +26,8 @@ import type { KeyValidity } from '../store/records.ts';
 import { insertOf, sendWrites, type Table, updateOf, type Write } from '../store/tables.ts';
 import { webhookEndpointTable } from '../store/webhook-endpoints.ts';
 import { webhookRepairTable } from '../store/webhook-repairs.ts';
-import type { State } from './command.ts';
+import { settingsWrites } from '../store/workspace-settings.ts';
+import type { Envelope, State } from './command.ts';
 
 interface Identified {
   readonly workspaceId: Uuid;
@@ -65,6 +71,11 @@ class Shelf<Entity extends Identified> {
   }
 }
 
+const of = <Entity extends Identified>(shelf: Shelf<Entity>, workspaceId: Uuid): Entity[] =>
+  [...shelf.current.values()].filter((entity) => entity.workspaceId === workspaceId);
+
+const SERVICE: AuditActor = { type: 'system', id: null, name: 'Tranche' };
+
 export class WorkingSet {
   readonly projects = new Shelf(projectTable);
   readonly milestones = new Shelf(milestoneTable);
@@ -73,19 +84,30 @@ export class WorkingSet {
   readonly apiKeys = new Shelf(apiKeyTable);
   readonly webhookEndpoints = new Shelf(webhookEndpointTable);
   readonly webhookRepairs = new Shelf(webhookRepairTable);
+  readonly members = new Shelf(memberTable);
+  readonly invitations = new Shelf(invitationTable);
   readonly #deliveries = new Map<Uuid, LockedDelivery>();
   /** The last one of each delivery counts. */
   readonly #deliveryAsks = new Map<Uuid, DeliveryAsk>();
   readonly #callers = new Map<Uuid, KeyValidity>();
+  readonly #settings = new Map<Uuid, WorkspaceSettings>();
+  readonly #settingsChanges: SettingsChange[] = [];
   readonly #heads = new Map<Uuid, Head>();
   readonly #movedHeads = new Set<Uuid>();
   readonly #idempotency = new Map<string, IdempotencyRecord>();
   readonly #newIdempotency: IdempotencyRecord[] = [];
   readonly #entries: LedgerEntry[] = [];
   readonly #events: Event[] = [];
+  readonly #audit: AuditEntry[] = [];
+  readonly #memberCallers = new Map<string, MemberValidity>();
+  readonly #closed = new Map<Uuid, Date>();
 
   loadDeliveries(deliveries: readonly LockedDelivery[]): void {
     for (const delivery of deliveries) this.#deliveries.set(delivery.id, delivery);
+  }
+
+  loadSettings(settings: readonly WorkspaceSettings[]): void {
+    for (const one of settings) this.#settings.set(one.id, one);
   }
 
   loadHeads(heads: readonly Head[]): void {
@@ -94,6 +116,20 @@ export class WorkingSet {
 
   loadCallers(keys: readonly KeyValidity[]): void {
     for (const key of keys) this.#callers.set(key.id, key);
+  }
+
+  loadMemberCallers(members: readonly MemberValidity[]): void {
+    for (const member of members) this.#memberCallers.set(`${member.workspaceId}:${member.personId}:${member.sessionId}`, member);
+  }
+
+  /** A calling member as it stands now: an earlier command of this batch may have removed it or changed its role. */
+  memberCaller(workspaceId: Uuid, personId: Uuid, sessionId: Uuid): Pick<MemberValidity, 'role' | 'holds'> | undefined {
+    const loaded = this.#memberCallers.get(`${workspaceId}:${personId}:${sessionId}`);
+    for (const member of this.members.current.values()) {
+      if (member.workspaceId !== workspaceId || member.personId !== personId) continue;
+      return member.removedAt === null ? { role: member.role, holds: loaded?.holds ?? false } : undefined;
+    }
+    return loaded;
   }
 
   loadIdempotency(records: readonly IdempotencyRecord[]): void {
@@ -127,6 +163,12 @@ export class WorkingSet {
         const delivery = this.#deliveries.get(id);
         return delivery?.workspaceId === workspaceId ? delivery : undefined;
       },
+      settings: () => this.#settings.get(workspaceId),
+      invitation: (id) => this.invitations.find(workspaceId, id),
+      members: () => of(this.members, workspaceId),
+      liveKeys: () => of(this.apiKeys, workspaceId).filter((key) => key.revokedAt === null),
+      liveEndpoints: () =>
+        of(this.webhookEndpoints, workspaceId).filter((endpoint) => endpoint.status === 'enabled' && endpoint.deletedAt === null),
     };
   }
 
@@ -141,7 +183,12 @@ export class WorkingSet {
   }
 
   /** Takes an accepted decision over: numbers and chains its events, and moves the head on. */
-  apply(changes: Changes, context: Context, idempotency: IdempotencyRecord | null): void {
+  apply(
+    changes: Changes,
+    context: Context,
+    idempotency: IdempotencyRecord | null,
+    asked: Pick<Envelope<unknown>, 'keyId' | 'stamp'>,
+  ): void {
     const invoicesBefore = this.invoices.inserted.size;
     this.projects.put(changes.projects);
     this.milestones.put(changes.milestones);
@@ -150,6 +197,8 @@ export class WorkingSet {
     this.apiKeys.put(changes.apiKeys);
     this.webhookEndpoints.put(changes.webhookEndpoints);
     this.webhookRepairs.put(changes.webhookRepairs);
+    this.members.put(changes.members);
+    this.invitations.put(changes.invitations);
     for (const { delivery, ask } of changes.deliveries ?? []) {
       this.#deliveries.set(delivery.id, delivery);
       this.#deliveryAsks.set(delivery.id, ask);
@@ -162,6 +211,13 @@ export class WorkingSet {
     const workspaceId = context.workspace.id;
     const head = this.#heads.get(workspaceId) as Head;
     const next = { ...head, invoiceNumber: head.invoiceNumber + this.invoices.inserted.size - invoicesBefore, lastTime: context.now };
+    if (changes.settings !== undefined) {
+      const { settings } = changes.settings;
+      this.#settings.set(workspaceId, settings);
+      this.#settingsChanges.push(changes.settings);
+      const { name, defaultCurrency, invoicePrefix } = settings;
+      next.workspace = { ...next.workspace, name, defaultCurrency, invoicePrefix };
+    }
     for (const draft of changes.events ?? []) {
       const unhashed = { ...draft, id: context.newId(), workspaceId, seq: next.eventSeq + 1, createdAt: context.now };
       const event = { ...unhashed, hash: chainHash(next.eventHash, unhashed) };
@@ -169,8 +225,41 @@ export class WorkingSet {
       next.eventSeq = event.seq;
       next.eventHash = event.hash;
     }
+    if (changes.audit !== undefined) this.#note(changes.audit, context, asked);
+    if (changes.closesWorkspace === true) {
+      next.workspace = { ...next.workspace, closedAt: context.now };
+      this.#closed.set(workspaceId, context.now);
+    }
     this.#heads.set(workspaceId, next);
     if (Object.keys(changes).length > 0) this.#movedHeads.add(workspaceId);
+  }
+
+  #note(drafts: readonly AuditDraft[], context: Context, { keyId, stamp }: Pick<Envelope<unknown>, 'keyId' | 'stamp'>): void {
+    const actor: AuditActor = stamp?.actor ?? (keyId === null ? SERVICE : { type: 'key', id: keyId, name: null });
+    for (const { action, target, changes } of drafts) {
+      this.#audit.push({
+        id: context.newId(),
+        workspaceId: context.workspace.id,
+        actorType: actor.type,
+        actorId: actor.id,
+        actorName: actor.name,
+        action,
+        targetType: target.type,
+        targetId: target.id,
+        changes,
+        ip: stamp?.origin?.ip ?? null,
+        userAgent: stamp?.origin?.userAgent ?? null,
+        createdAt: context.now,
+      });
+    }
+  }
+
+  get closedWorkspaces(): readonly { readonly id: Uuid; readonly closedAt: Date }[] {
+    return Array.from(this.#closed, ([id, closedAt]) => ({ id, closedAt }));
+  }
+
+  get changedMembers(): boolean {
+    return this.members.inserted.size + this.members.updated.size + this.#closed.size > 0;
   }
 
   /** The workspaces that have new events. */
@@ -194,7 +283,10 @@ export class WorkingSet {
       ...this.webhookEndpoints.writes(),
       ...this.webhookRepairs.writes(),
       ...deliveryAskWrites([...this.#deliveryAsks.values()]),
+      ...settingsWrites(this.#settingsChanges),
     ];
+    writes.push(...this.members.writes(), ...this.invitations.writes());
+    if (this.#audit.length > 0) writes.push(insertOf(auditEntryTable, this.#audit));
     if (this.#entries.length > 0) writes.push(insertOf(ledgerTable, this.#entries));
     if (this.#events.length > 0) writes.push(insertOf(eventTable, this.#events));
     if (this.#newIdempotency.length > 0) writes.push(insertIdempotencyRecords(this.#newIdempotency));

@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { type AuditAction, type AuditChanges, type AuditDraft, type AuditEntry, changesBetween } from './audit.ts';
 import { accept, type Context, type Decision, reject, rejectField } from './decision.ts';
 import type { Uuid } from './ids.ts';
 import { covers, type Scope } from './scopes.ts';
@@ -89,7 +90,7 @@ export function decideKeyCreation(draft: ApiKeyDraft, heldScopes: readonly Scope
     revokedAt: null,
     createdAt: context.now,
   };
-  return accept(key, { apiKeys: [key] });
+  return accept(key, { apiKeys: [key], audit: [audited('api_key.created', key, changesBetween(null, described(key)))] });
 }
 
 /** A new secret for a key's name and scopes. The old key goes on for the overlap, never longer than it would have lived; without one it is revoked. */
@@ -112,18 +113,50 @@ export function decideKeyRotation(
     revokedAt: overlapMs === 0 ? context.now : null,
   };
   const next: ApiKey = { ...key, ...material, id: context.newId(), createdAt: context.now };
-  return accept(next, { apiKeys: [old, next] });
+  const before = { ends: key.expiresAt?.toISOString() ?? null };
+  const after = { ends: (old.revokedAt ?? old.expiresAt)?.toISOString() ?? null };
+  const audit = [
+    audited('api_key.rotated', old, changesBetween(before, after)),
+    audited('api_key.created', next, changesBetween(null, described(next))),
+  ];
+  return accept(next, { apiKeys: [old, next], audit });
 }
 
 /** A revoked key stays listed, and stays revoked: a second revocation changes nothing. */
 export function decideKeyRevocation(key: ApiKey, context: Context): Decision<ApiKey> {
   if (key.revokedAt !== null) return accept(key);
   const revoked: ApiKey = { ...key, revokedAt: context.now };
-  return accept(revoked, { apiKeys: [revoked] });
+  const changes = changesBetween({ status: 'active' }, { status: 'revoked' });
+  return accept(revoked, { apiKeys: [revoked], audit: [audited('api_key.revoked', key, changes)] });
 }
+
+/** What the audit log says of a new key: nothing of its secret. */
+const described = ({ name, scopes, expiresAt }: ApiKey) => ({ name, scopes, expires_at: expiresAt?.toISOString() ?? null });
+
+const audited = (action: AuditAction, key: ApiKey, changes: AuditChanges): AuditDraft => ({
+  action,
+  target: { type: 'api_key', id: key.id },
+  changes,
+});
 
 function rejectEscalation(wanted: readonly Scope[], held: readonly Scope[]): Decision<never> | null {
   if (covers(held, wanted)) return null;
   const missing = wanted.filter((scope) => !held.includes(scope));
   return reject('scope_escalation', `The calling key does not hold ${missing.join(', ')}.`);
 }
+
+/** What the audit log says of a key that a start of the server has made. */
+export const entryOfStart = (key: ApiKey, id: Uuid): AuditEntry => ({
+  id,
+  workspaceId: key.workspaceId,
+  actorType: 'system',
+  actorId: null,
+  actorName: 'Start of the server',
+  action: 'api_key.created',
+  targetType: 'api_key',
+  targetId: key.id,
+  changes: changesBetween(null, described(key)),
+  ip: null,
+  userAgent: null,
+  createdAt: key.createdAt,
+});

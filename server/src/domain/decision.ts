@@ -2,23 +2,31 @@
 // Pure types and constructors; nothing here writes anything.
 
 import type { ApiKey } from './api-key.ts';
+import type { AuditDraft } from './audit.ts';
 import type { DeliveryAsk, LockedDelivery } from './delivery-repair.ts';
 import type { ErrorCode, FieldError, Refusal } from './errors.ts';
 import type { EventDraft } from './event.ts';
 import type { Uuid } from './ids.ts';
+import type { Invitation } from './invitation.ts';
 import type { Invoice } from './invoice.ts';
 import type { LedgerEntry } from './ledger.ts';
+import type { Member } from './member.ts';
 import type { Milestone } from './milestone.ts';
 import type { Payment } from './payment.ts';
 import type { Project } from './project.ts';
 import type { WebhookEndpoint } from './webhook-endpoint.ts';
 import type { WebhookRepair } from './webhook-repair.ts';
+import type { SettingsChange } from './workspace.ts';
 
 export interface Workspace {
   readonly id: Uuid;
   readonly name: string;
   readonly defaultCurrency: string;
+  /** What the numbers of its invoices begin with from here on. */
+  readonly invoicePrefix: string;
   readonly createdAt: Date;
+  /** Once set, nothing in the workspace changes any more. */
+  readonly closedAt: Date | null;
 }
 
 export interface Context {
@@ -41,10 +49,17 @@ export interface Changes {
   readonly apiKeys?: readonly ApiKey[];
   readonly webhookEndpoints?: readonly WebhookEndpoint[];
   readonly webhookRepairs?: readonly WebhookRepair[];
+  readonly members?: readonly Member[];
+  readonly invitations?: readonly Invitation[];
   /** Deliveries as they are from here on, and what is asked of them; the worker writes them too, so they are not rewritten whole. */
   readonly deliveries?: readonly { readonly delivery: LockedDelivery; readonly ask: DeliveryAsk }[];
+  readonly settings?: SettingsChange;
   readonly entries?: readonly LedgerEntry[];
   readonly events?: readonly EventDraft[];
+  /** What goes into the audit log with it; whoever asked and from where is added where it is carried out. */
+  readonly audit?: readonly AuditDraft[];
+  /** Closes the workspace as of this decision. */
+  readonly closesWorkspace?: boolean;
 }
 
 export type Decision<Result> =

@@ -32,7 +32,7 @@ export const errorCatalogue = {
   headers_too_large: {
     title: 'The request headers are too large',
     meaning: 'All headers together exceed what the server reads.',
-    fix: 'Send fewer or shorter headers; cookies are not needed by this API.',
+    fix: 'Send fewer or shorter headers; a program that has an API key needs no cookies.',
   },
   missing_api_key: {
     title: 'No API key was sent',
@@ -63,6 +63,81 @@ export const errorCatalogue = {
     title: 'A key cannot give more than it has',
     meaning: 'The call would hand out a key with scopes that the calling key itself does not hold.',
     fix: 'Ask for scopes that the calling key has, or use a key with more scopes.',
+  },
+  not_signed_in: {
+    title: 'Nobody is signed in',
+    meaning: 'The request carries no session, or one that has ended: by signing out, by being revoked, or by its age.',
+    fix: 'Sign in again. A program uses an API key instead.',
+  },
+  wrong_credentials: {
+    title: 'The email address or the password is wrong',
+    meaning: 'No account has this address and password together. Which of the two is wrong is not told.',
+    fix: 'Check both. Whoever has lost the password asks an owner of the server to reset it.',
+  },
+  wrong_password: {
+    title: 'The password is wrong',
+    meaning: 'The step asks for the current password of whoever is signed in, and this is another.',
+    fix: 'Send the current password.',
+  },
+  wrong_code: {
+    title: 'The code is wrong',
+    meaning: 'The code of the second factor does not fit, was used before, or the sign-in that it belongs to is over.',
+    fix: 'Wait for the next code of the authenticator, or use a backup code that was not used yet; after ten minutes begin to sign in anew.',
+  },
+  too_many_attempts: {
+    title: 'Too many attempts',
+    meaning: 'Too many attempts to sign in came from this address or for this account.',
+    fix: 'Wait as many seconds as Retry-After says. Sessions that exist go on.',
+  },
+  foreign_origin: {
+    title: 'The request comes from another site',
+    meaning: 'A request with a session came from a page of another origin, or a write with a session did not say where it comes from.',
+    fix: 'Call from the page that this server serves, or use an API key. Behind a proxy, set PUBLIC_URL to the address that browsers see.',
+  },
+  workspace_required: {
+    title: 'Which workspace is meant is not said',
+    meaning: 'A session belongs to a person, and this one is a member of several workspaces, or of none.',
+    fix: 'Send the header Tranche-Workspace with the id of one of the workspaces of GET /v1/account.',
+  },
+  not_a_member: {
+    title: 'No member of this workspace',
+    meaning: 'The person who is signed in is not a member of the workspace in Tranche-Workspace, or there is no such workspace.',
+    fix: 'Send the id of one of the workspaces of GET /v1/account, or ask to be invited.',
+  },
+  sign_up_refused: {
+    title: 'Signing up needs a setup token or an invitation',
+    meaning: 'The setup token is not the current one, or the server has an owner already.',
+    fix: 'The first person uses the token that the server prints at its start; everybody else is invited.',
+  },
+  invitation_invalid: {
+    title: 'The invitation does not hold',
+    meaning: 'The invitation is unknown, was used, was revoked or has expired, or it is for another email address.',
+    fix: 'Ask for a new invitation, and sign up or sign in with the address it was made for.',
+  },
+  email_taken: {
+    title: 'The email address has an account',
+    meaning: 'Somebody has signed up with this address already.',
+    fix: 'Sign in with it, then accept the invitation.',
+  },
+  already_member: {
+    title: 'Already a member',
+    meaning: 'The person is a member of the workspace already.',
+    fix: 'Change the role of the member instead.',
+  },
+  last_owner: {
+    title: 'A workspace keeps an owner',
+    meaning: 'The last owner of a workspace can neither leave nor become anything else.',
+    fix: 'Make another member an owner first, or close the workspace.',
+  },
+  workspace_closed: {
+    title: 'The workspace is closed',
+    meaning: 'An owner has closed the workspace: its members can read it, and nothing in it changes any more.',
+    fix: 'Work in another workspace.',
+  },
+  too_many_members: {
+    title: 'The workspace is full',
+    meaning: 'The workspace, or the person, has as many memberships or open invitations as one may have.',
+    fix: 'Remove members or revoke invitations that are not needed any more.',
   },
   not_found: {
     title: 'There is no such resource',
@@ -131,6 +206,11 @@ export const errorCatalogue = {
     meaning: 'The key has as many event streams open on this server as one key may have.',
     fix: 'Close a stream, or share one: it carries every kind of event unless it is asked for fewer.',
   },
+  too_many_exports: {
+    title: 'Too many exports are under way',
+    meaning: 'As many files as one workspace, or the server, may have written at once are being written.',
+    fix: 'Wait until one has ended, then ask again.',
+  },
   overloaded: {
     title: 'The server is busy',
     meaning:
@@ -160,4 +240,6 @@ export interface Refusal {
   readonly errors?: readonly FieldError[];
   /** The scope that the key lacks, with `insufficient_scope`. */
   readonly scope?: Scope;
+  /** When another attempt makes sense, where something was tried too often. */
+  readonly retryAfterSeconds?: number;
 }

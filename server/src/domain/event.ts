@@ -79,12 +79,13 @@ export function paymentReleased(payment: Payment): EventDraft {
   });
 }
 
-export function invoiceIssued(invoice: Invoice): EventDraft {
+/** `prefix`: what the workspace's invoice numbers begin with at this moment. */
+export function invoiceIssued(invoice: Invoice, prefix: string): EventDraft {
   return draft('invoice.issued', invoice.projectId, {
     projectId: encodeId('project', invoice.projectId),
     milestoneId: encodeId('milestone', invoice.milestoneId),
     invoiceId: encodeId('invoice', invoice.id),
-    number: formatInvoiceNumber(invoice.number),
+    number: formatInvoiceNumber(invoice.number, prefix),
     total: Number(invoice.totalMinor),
     currency: invoice.currency,
   });

@@ -14,6 +14,12 @@ export const idPrefixes = {
   webhook_endpoint: 'whe',
   delivery: 'dlv',
   webhook_repair: 'whr',
+  request_log_entry: 'rle',
+  person: 'per',
+  session: 'ses',
+  member: 'mem',
+  invitation: 'ivt',
+  audit_entry: 'aud',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;

@@ -46,7 +46,12 @@ export interface Invoice {
   readonly createdAt: Date;
 }
 
+/** An invoice with what its number begins with: the workspace's prefix when it was issued. */
+export interface IssuedInvoice extends Invoice {
+  readonly prefix: string;
+}
+
 /** `INV-000042`: the number as people read it. It grows past six digits by itself. */
-export function formatInvoiceNumber(number: number): string {
-  return `INV-${String(number).padStart(6, '0')}`;
+export function formatInvoiceNumber(number: number, prefix: string): string {
+  return `${prefix}${String(number).padStart(6, '0')}`;
 }

@@ -20,7 +20,7 @@ function context(): Context {
   let made = 0;
   const newId = (): string => `01900000-0000-7000-8000-1${String(++made).padStart(11, '0')}`;
   return {
-    workspace: { id: workspaceId, name: 'w', defaultCurrency: 'USD', createdAt: now },
+    workspace: { id: workspaceId, name: 'w', defaultCurrency: 'USD', invoicePrefix: 'INV-', createdAt: now, closedAt: null },
     now,
     newId,
     nextInvoiceNumber: 7,

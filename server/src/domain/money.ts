@@ -33,10 +33,13 @@ export function parseCurrency(text: string): string | null {
 }
 
 /** `1234.50 USD`, `1500 JPY`: for people to read; exact, by moving digits only. */
-export function formatMoney(amountMinor: bigint, currency: string): string {
+export const formatMoney = (amountMinor: bigint, currency: string): string => `${majorUnits(amountMinor, currency)} ${currency}`;
+
+/** `1234.50`: the amount by itself, with as many digits after the point as the currency has. */
+export function majorUnits(amountMinor: bigint, currency: string): string {
   const exponent = currencyExponents.get(currency) ?? 2;
   const sign = amountMinor < 0n ? '-' : '';
   const digits = (amountMinor < 0n ? -amountMinor : amountMinor).toString().padStart(exponent + 1, '0');
   const whole = digits.slice(0, digits.length - exponent);
-  return `${sign}${whole}${exponent > 0 ? `.${digits.slice(-exponent)}` : ''} ${currency}`;
+  return `${sign}${whole}${exponent > 0 ? `.${digits.slice(-exponent)}` : ''}`;
 }

@@ -75,7 +75,8 @@ export function payForApproval(
     releasedAt: released ? context.now : null,
   };
   const entries = postEntries(released ? 'released_on_approval' : 'accrued', { ...payment, paymentId }, context.newId(), context.now);
-  const events = released ? [invoiceIssued(invoice), paymentReleased(payment)] : [invoiceIssued(invoice)];
+  const issued = invoiceIssued(invoice, context.workspace.invoicePrefix);
+  const events = released ? [issued, paymentReleased(payment)] : [issued];
   return { payments: [payment], invoices: [invoice], entries, events };
 }
 

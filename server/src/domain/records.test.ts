@@ -29,7 +29,7 @@ const workspaceId = '01900000-0000-7000-8000-000000000001';
 const id = (n: number): string => `01900000-0000-7000-8000-${String(n).padStart(12, '0')}`;
 let made = 1000;
 const context: Context = {
-  workspace: { id: workspaceId, name: 'w', defaultCurrency: 'CHF', createdAt: now },
+  workspace: { id: workspaceId, name: 'w', defaultCurrency: 'CHF', invoicePrefix: 'INV-', createdAt: now, closedAt: null },
   now,
   newId: () => id(++made),
   nextInvoiceNumber: 1,
@@ -245,5 +245,5 @@ test('the hash of an event depends on each of its fields and on all events befor
 });
 
 test('invoice numbers read INV-000042 and grow past six digits', () => {
-  expect([1, 42, 1_234_567].map(formatInvoiceNumber)).toEqual(['INV-000001', 'INV-000042', 'INV-1234567']);
+  expect([1, 42, 1_234_567].map((number) => formatInvoiceNumber(number, 'INV-'))).toEqual(['INV-000001', 'INV-000042', 'INV-1234567']);
 });

@@ -16,6 +16,13 @@ export const scopes = {
   'webhooks:write': 'Create, edit and delete webhook endpoints and rotate their secrets.',
   'api_keys:read': 'List API keys (never their secrets).',
   'api_keys:write': 'Create, rotate and revoke API keys.',
+  'workspace:read': 'Read the workspace and its settings.',
+  'workspace:write': 'Change the settings of the workspace.',
+  'workspace:own': 'Make owners, demote and remove them, and close the workspace.',
+  'members:read': 'List members and invitations.',
+  'members:write': 'Invite people, change their roles and remove them.',
+  'audit:read': 'Read the audit log.',
+  'request_log:read': 'Read the log of requests and the use of the rate limit.',
 } as const;
 
 export type Scope = keyof typeof scopes;

@@ -1,7 +1,9 @@
 // A webhook endpoint: where a workspace's events are sent, which of them, and with which secrets they are signed.
 // Pure; sends nothing. Secrets are held sealed (encrypted) and opened only by the sender.
 
+import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { type AuditAction, type AuditValue, changesBetween } from './audit.ts';
 import { accept, type Context, type Decision, rejectField, rejectStale } from './decision.ts';
 import { applyFields } from './editing.ts';
 import { type EndpointCaps, type EndpointHealth, unharmed } from './endpoint-flow.ts';
@@ -95,7 +97,7 @@ export function decideEndpointCreation(draft: WebhookEndpointDraft, context: Con
     updatedAt: context.now,
     deletedAt: null,
   };
-  return accept(endpoint, { webhookEndpoints: [endpoint] });
+  return accept(endpoint, { webhookEndpoints: [endpoint], audit: [entry('webhook_endpoint.created', null, endpoint)] });
 }
 
 /** Absent: leave as it is. */
@@ -138,7 +140,7 @@ export function decideEndpointUpdate(
     afterSeq: switched && !disabled ? context.lastSeq : endpoint.afterSeq,
   };
   if (isDeepStrictEqual(next, endpoint)) return accept(endpoint);
-  return change(next, context);
+  return change(endpoint, next, context, 'webhook_endpoint.updated');
 }
 
 /**
@@ -148,7 +150,8 @@ export function decideEndpointUpdate(
 export function decideEndpointGone(gone: EndpointGone, endpoint: WebhookEndpoint, context: Context): Decision<WebhookEndpoint> {
   if (endpoint.generation !== gone.generation || endpoint.status === 'disabled') return accept(endpoint);
   const next = touched({ ...endpoint, status: 'disabled', disabledReason: gone.reason }, context);
-  return accept(next, { webhookEndpoints: [next], events: [endpointDisabled(next, gone.failingSince)] });
+  const audit = [entry('webhook_endpoint.disabled', endpoint, next)];
+  return accept(next, { webhookEndpoints: [next], events: [endpointDisabled(next, gone.failingSince)], audit });
 }
 
 export interface EndpointGone {
@@ -172,12 +175,12 @@ export function decideSecretRotation(
     secrets: rotate(endpoint.secrets, { sealed: fresh.sealedSecret, expiresAt: null }, overlapEnd, context.now),
     signingKeys: signingKeys.length === 0 ? [] : rotate(signingKeys, { ...fresh.signingKey, expiresAt: null }, overlapEnd, context.now),
   };
-  return change(rotated, context);
+  return change(endpoint, rotated, context, 'webhook_endpoint.secret_rotated');
 }
 
 /** Gone for the API; the row stays, since its deliveries are history. */
 export function decideEndpointDeletion(endpoint: WebhookEndpoint, context: Context): Decision<WebhookEndpoint> {
-  return change({ ...endpoint, deletedAt: context.now }, context);
+  return change(endpoint, { ...endpoint, deletedAt: context.now }, context, 'webhook_endpoint.deleted');
 }
 
 const touched = (endpoint: WebhookEndpoint, context: Context): WebhookEndpoint => ({
@@ -186,7 +189,38 @@ const touched = (endpoint: WebhookEndpoint, context: Context): WebhookEndpoint =
   updatedAt: context.now,
 });
 
-function change(endpoint: WebhookEndpoint, context: Context): Decision<WebhookEndpoint> {
-  const next = touched(endpoint, context);
-  return accept(next, { webhookEndpoints: [next] });
+function change(before: WebhookEndpoint, changed: WebhookEndpoint, context: Context, action: AuditAction): Decision<WebhookEndpoint> {
+  const next = touched(changed, context);
+  return accept(next, { webhookEndpoints: [next], audit: [entry(action, before, next)] });
 }
+
+/** For the audit log, which others read: of the address no more than where it leads, since the rest of it can be a secret. */
+function described(endpoint: WebhookEndpoint): Record<string, AuditValue> {
+  return {
+    url: addressOf(endpoint.url),
+    description: endpoint.description,
+    event_types: endpoint.eventTypes,
+    status: endpoint.status,
+    headers: endpoint.headers.map((header) => `${header.name} (${mark(header.sealed)})`),
+    signature_schemes: endpoint.signatureSchemes,
+    ordering: endpoint.ordering,
+    max_concurrency: endpoint.maxConcurrency,
+    rate_limit_per_second: endpoint.rateLimitPerSecond,
+    secrets: endpoint.secrets.length,
+    deleted: endpoint.deletedAt !== null,
+  };
+}
+
+/** Tells two texts apart without saying what they are. */
+const mark = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 8);
+
+function addressOf(url: string): string {
+  const { origin, pathname, search } = new URL(url);
+  return pathname === '/' && search === '' ? origin : `${origin}/… (${mark(url)})`;
+}
+
+const entry = (action: AuditAction, before: WebhookEndpoint | null, after: WebhookEndpoint) => ({
+  action,
+  target: { type: 'webhook_endpoint', id: after.id } as const,
+  changes: changesBetween(before === null ? null : described(before), described(after)),
+});

@@ -37,8 +37,6 @@ export function registerDocs(app: FastifyInstance, document: () => object): void
       finishHeaders(request, reply, payload);
       return payload;
     });
-    // Somebody who opens the address in a browser wants to read.
-    scope.get('/', (_request, reply) => reply.redirect('/docs'));
     // What a browser has stored must not outlive a new version: the document and the pages are small.
     scope.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(textOfDocument()));
     // Browsers ask for one with every page; there is none, and that is no error.

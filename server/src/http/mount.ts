@@ -2,16 +2,15 @@
 // Knows no resource. The road of a read has no closure, hook or promise of its own beyond those of the route.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { ApiKey } from '../domain/api-key.ts';
 import type { Refusal } from '../domain/errors.ts';
 import { decodeId, type IdKind, type Uuid } from '../domain/ids.ts';
 import { type EventualReads, parseConsistency } from './eventual-reads.ts';
-import { type Admission, type Authentication, createAdmission } from './plugins/authenticate.ts';
+import { type Admission, type Admit, type Authentication, createAdmission } from './plugins/authenticate.ts';
 import { fingerprintOf, isNotModified, parseIdempotencyKey, parseIfMatch } from './plugins/conditions.ts';
 import { parseQuery, queryOf, refuseQuery } from './plugins/query.ts';
 import { readBody } from './plugins/read-body.ts';
-import { type Exchange, exchangeOf, type RequestMeter, type Responder } from './plugins/respond.ts';
-import { type Answer, type Caller, isList, isRefusal, type Route, type RouteRequest, type StreamAnswer } from './route.ts';
+import { type Exchange, exchangeOf, type RequestMeter, type RequestNote, type Responder } from './plugins/respond.ts';
+import { type Answer, type Caller, isList, isRefusal, type Route, type RouteRequest, type StreamAnswer, templateOf } from './route.ts';
 import { type Serializer, serializerOf } from './serialize.ts';
 import { validate, validationFailed } from './validation.ts';
 
@@ -21,6 +20,8 @@ export interface MountServices extends Authentication {
   readonly meterOf?: ((operationId: string) => RequestMeter) | undefined;
   /** Lists that may be a little behind; left out where there is no replica. */
   readonly eventualReads?: EventualReads | undefined;
+  /** What keeps the answers of an operation for the people of a workspace; left out where nobody does. */
+  readonly noteOf?: ((method: Route['method'], path: string) => RequestNote) | undefined;
 }
 
 /** The same words whether an id is malformed, of another kind, of another workspace or simply unused. */
@@ -28,13 +29,17 @@ export const ABSENT: Refusal = { code: 'not_found', detail: 'There is no such re
 
 /** Registers every route with the framework, HEAD along with each GET. */
 export function mountRoutes(app: FastifyInstance, routes: readonly Route[], services: MountServices): void {
-  const admit = createAdmission(services);
+  const admitTo = createAdmission(services);
   for (const route of routes) {
+    const access = route.access ?? 'workspace';
+    const meter = services.meterOf?.(route.operationId) ?? null;
+    // Only what concerns a workspace is in its log.
+    const note = access === 'workspace' ? (services.noteOf?.(route.method, templateOf(route.path)) ?? null) : null;
     app.route({
       method: route.method,
       url: route.path,
       exposeHeadRoute: route.method === 'GET',
-      handler: handlerOf(route, admit, services, services.meterOf?.(route.operationId) ?? null),
+      handler: handlerOf(route, admitTo(access), services, { meter, note }),
     });
   }
 }
@@ -44,14 +49,14 @@ type Ids = Record<string, Uuid>;
 const NO_IDS: Ids = Object.freeze({});
 const NO_QUERY = Object.freeze({});
 
-function handlerOf(route: Route, admit: ReturnType<typeof createAdmission>, services: MountServices, meter: RequestMeter | null) {
+function handlerOf(route: Route, admit: Admit, services: MountServices, { meter, note }: Pick<Exchange, 'meter' | 'note'>) {
   const { respond } = services;
   const serve = createServe(route, services);
   const isWrite = route.method !== 'GET';
   return (request: FastifyRequest, reply: FastifyReply): void => {
-    const exchange = exchangeOf(request, reply, meter);
+    const exchange = exchangeOf(request, reply, meter, note);
     try {
-      const admission = admit(request.raw.headers.authorization, isWrite);
+      const admission = admit(request.raw, isWrite);
       if (admission instanceof Promise) {
         admission
           .then((admitted) => serve(exchange, admitted, request.params as Params))
@@ -76,12 +81,11 @@ function createServe(
   const lists = isList(route);
   const handleEventually = lists ? (eventualReads?.handleOf(route) ?? route.handle) : route.handle;
 
-  function call(exchange: Exchange, key: ApiKey, parts: Omit<RouteRequest<unknown, unknown>, 'caller'>, handle = route.handle): void {
-    const caller: Caller = { workspaceId: key.workspaceId, keyId: key.id, scopes: key.scopes };
+  function call(exchange: Exchange, caller: Caller, parts: Omit<RouteRequest<unknown, unknown>, 'caller' | 'raw'>, handle = route.handle): void {
     const { ids, query, body, bodyBytes, idempotency, ifMatch } = parts;
     const lastEventId = streams ? lastEventIdOf(exchange) : undefined;
-    const work = handle({ caller, ids, query, body, bodyBytes, idempotency, ifMatch, lastEventId });
-    const tally = gate?.began(key.workspaceId);
+    const work = handle({ caller, ids, query, body, bodyBytes, idempotency, ifMatch, lastEventId, raw: exchange.request });
+    const tally = gate?.began(caller.workspaceId);
     work.then(
       (outcome) => {
         if (tally !== undefined) gate?.ended(tally);
@@ -94,7 +98,7 @@ function createServe(
     );
   }
 
-  async function callWithBody(exchange: Exchange, key: ApiKey, ids: Ids, query: unknown, check: BodyCheck): Promise<void> {
+  async function callWithBody(exchange: Exchange, caller: Caller, ids: Ids, query: unknown, check: BodyCheck): Promise<void> {
     try {
       const reading = readBody(exchange.request, exchange.response);
       const read = reading instanceof Promise ? await reading : reading;
@@ -103,19 +107,20 @@ function createServe(
       exchange.bodyRead = true;
       const checked = check(exchange, read.value);
       if ('refusal' in checked) return respond.refuse(exchange, checked.refusal);
-      call(exchange, key, { ids, query, bodyBytes: read.bytes, ...checked });
+      call(exchange, caller, { ids, query, bodyBytes: read.bytes, ...checked });
     } catch (error) {
       respond.fail(exchange, error);
     }
   }
 
-  return (exchange, { key, refusal, context, rateLimit }, params) => {
+  return (exchange, { caller, refusal, context, rateLimit }, params) => {
     exchange.rateLimit = rateLimit;
-    if (refusal !== null || key === null) return respond.refuse(exchange, refusal ?? ABSENT, context);
+    exchange.caller = caller;
+    if (refusal !== null || caller === null) return respond.refuse(exchange, refusal ?? ABSENT, context);
     const { request } = exchange;
     if (request.headers.host === undefined && request.httpVersion === '1.1') return respond.refuse(exchange, NO_HOST);
-    if (route.scope !== null && !key.scopes.includes(route.scope)) {
-      const detail = `This key lacks the scope ${route.scope}.`;
+    if (route.scope !== null && !caller.scopes.includes(route.scope)) {
+      const detail = `This ${caller.session === null ? 'key' : 'role'} lacks the scope ${route.scope}.`;
       return respond.refuse(exchange, { code: 'insufficient_scope', detail, scope: route.scope });
     }
     const ids = decode(params);
@@ -123,16 +128,16 @@ function createServe(
     const query = checkQuery(route, queryOf(request.url ?? ''));
     if ('refusal' in query) return respond.refuse(exchange, query.refusal);
     if (checkBody !== null) {
-      void callWithBody(exchange, key, ids, query.value, checkBody);
+      void callWithBody(exchange, caller, ids, query.value, checkBody);
       return;
     }
     const conditions = checkIfMatch(route, request.headers['if-match']);
     if ('refusal' in conditions) return respond.refuse(exchange, conditions.refusal);
     const parts = { ids, query: query.value, body: undefined, bodyBytes: 0, idempotency: null, ifMatch: conditions.ifMatch };
-    if (!lists) return call(exchange, key, parts);
+    if (!lists) return call(exchange, caller, parts);
     const consistency = parseConsistency(request.headers['tranche-consistency'] as string | undefined);
     if ('refusal' in consistency) return respond.refuse(exchange, consistency.refusal);
-    call(exchange, key, parts, consistency.isEventual ? handleEventually : route.handle);
+    call(exchange, caller, parts, consistency.isEventual ? handleEventually : route.handle);
   };
 }
 
@@ -216,10 +221,11 @@ function createFinish(route: Route, respond: Responder): (exchange: Exchange, ou
   return (exchange, outcome) => {
     try {
       if (isRefusal(outcome)) return respond.refuse(exchange, outcome);
-      if ('stream' in outcome) return respond.stream(exchange, route.success.contentType ?? 'text/event-stream', outcome.stream);
+      if ('stream' in outcome)
+        return respond.stream(exchange, route.success.contentType ?? 'text/event-stream', outcome.stream, outcome.headers);
       const { body, headers } = outcome;
       const etag = headers?.etag;
-      if (conditional && etag !== undefined) {
+      if (conditional && typeof etag === 'string') {
         const header = exchange.request.headers['if-none-match'];
         if (header !== undefined && isNotModified(header, etag)) return respond.send(exchange, 304, null, headers);
       }

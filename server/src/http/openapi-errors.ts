@@ -5,22 +5,36 @@ import type { ZodOpenApiResponseObject } from 'zod-openapi';
 import { type ErrorCode, errorCatalogue, type FieldError } from '../domain/errors.ts';
 import { problem } from '../schemas/problem.ts';
 import { PROBLEM_CONTENT_TYPE, problemStatus, toProblem } from './problems.ts';
-import type { Route } from './route.ts';
+import type { Access, Route } from './route.ts';
+
+/** What is asked of who calls, before anything else. */
+const accessErrors: Readonly<Record<Access, readonly ErrorCode[]>> = {
+  workspace: [
+    'missing_api_key',
+    'invalid_api_key',
+    'api_key_revoked',
+    'api_key_expired',
+    'not_signed_in',
+    'foreign_origin',
+    'workspace_required',
+    'not_a_member',
+    'rate_limited',
+  ],
+  person: ['not_signed_in', 'foreign_origin', 'rate_limited'],
+  anyone: ['foreign_origin'],
+};
 
 /** What a request can meet before and around its handler. */
 export function impliedErrors(route: Route): ErrorCode[] {
   const codes: ErrorCode[] = [
     'malformed_request',
-    'missing_api_key',
-    'invalid_api_key',
-    'api_key_revoked',
-    'api_key_expired',
     'validation_failed',
-    'rate_limited',
     'internal_error',
     'overloaded',
+    ...accessErrors[route.access ?? 'workspace'],
   ];
   if (route.scope !== null) codes.push('insufficient_scope');
+  if (route.method !== 'GET' && (route.access ?? 'workspace') === 'workspace') codes.push('insufficient_scope', 'workspace_closed');
   if (Object.keys(route.ids ?? {}).length > 0) codes.push('not_found');
   if (route.method === 'POST' || route.method === 'PATCH') codes.push('malformed_json', 'body_too_large', 'unsupported_media_type');
   if (route.idempotent === true) codes.push('idempotency_key_reused');
@@ -41,13 +55,13 @@ function codesByStatus(route: Route): Map<number, ErrorCode[]> {
 const pascal = (code: string): string => code.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 /** `InvalidTransitionOrProjectArchived`; the four ways in which a key can be wrong are simply `Unauthorized`. */
-const componentName = (status: number, codes: readonly ErrorCode[]): string =>
-  status === 401 ? 'Unauthorized' : codes.map(pascal).join('Or');
+const componentName = (codes: readonly ErrorCode[]): string =>
+  codes.includes('missing_api_key') ? 'Unauthorized' : codes.map(pascal).join('Or');
 
 /** The responses of one operation, as references. */
 export function errorResponses(route: Route): Record<string, { $ref: `#/components/responses/${string}` }> {
   const entries = [...codesByStatus(route)].map(
-    ([status, codes]) => [String(status), { $ref: `#/components/responses/${componentName(status, codes)}` as const }] as const,
+    ([status, codes]) => [String(status), { $ref: `#/components/responses/${componentName(codes)}` as const }] as const,
   );
   return Object.fromEntries(entries);
 }
@@ -57,7 +71,7 @@ export function responseComponents(routes: readonly Route[]): Record<string, Zod
   const components = new Map<string, ZodOpenApiResponseObject>();
   for (const route of routes) {
     for (const [status, codes] of codesByStatus(route)) {
-      const name = componentName(status, codes);
+      const name = componentName(codes);
       if (!components.has(name)) components.set(name, responseOf(status, codes));
     }
   }

@@ -4,11 +4,12 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { webhookPayloads } from '../schemas/webhook-payloads.ts';
-import { buildOpenApi, templateOf } from './openapi.ts';
+import { buildOpenApi } from './openapi.ts';
 import { impliedErrors } from './openapi-errors.ts';
+import type { People } from './people.ts';
 import { problemStatus } from './problems.ts';
 import type { Reads } from './reads.ts';
-import { defineRoute, type Route } from './route.ts';
+import { defineRoute, type Route, templateOf } from './route.ts';
 import { allRoutes } from './routes/all.ts';
 import { validate } from './validation.ts';
 import type { Writes } from './writes.ts';
@@ -33,7 +34,7 @@ interface Document {
 }
 
 // The document is made from what routes say of themselves; none is called here.
-const routes = allRoutes({} as Reads, {} as Writes);
+const routes = allRoutes({} as Reads, {} as Writes, {} as People);
 const document = buildOpenApi(routes, { version: '1.2.3', webhooks: webhookPayloads }) as Document;
 const operationOf = (route: Route): Operation => document.paths[templateOf(route.path)]?.[route.method.toLowerCase()] as Operation;
 

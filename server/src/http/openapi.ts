@@ -5,9 +5,10 @@ import type { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
 import { type IdKind, idPrefixes } from '../domain/ids.ts';
 import { exampleId } from '../schemas/text.ts';
+import { SESSION_COOKIE } from './cookies.ts';
 import { CONSISTENCY_HEADER, consistencies } from './eventual-reads.ts';
 import { errorResponses, headerComponents, headerRefs, responseComponents } from './openapi-errors.ts';
-import { isList, type Route } from './route.ts';
+import { type Access, isList, type Route, templateOf } from './route.ts';
 
 export interface WebhookDescription {
   readonly type: string;
@@ -39,12 +40,20 @@ const tagDescriptions: Record<string, string> = {
   Webhooks: 'What this service sends to your endpoints. Each request is signed as Standard Webhooks describes; a 2xx acknowledges it.',
   'Webhook endpoints': 'Where events are sent, and how the deliveries went.',
   'API keys': 'Who may call, and for what.',
+  'Request log': 'What was asked for lately, and how much of the limit was used.',
+  Account: 'The person who is signed in: signing up and in, the second factor, the sessions.',
+  Workspace: 'The workspace itself.',
+  Members: 'The people of the workspace and what they may do.',
+  Invitations: 'Links by which people become members.',
+  'Audit log': 'Who changed which setting, key, role or endpoint, when and from where.',
 };
 
 const DESCRIPTION = `
 A platform orders projects, projects have milestones, a milestone is submitted and approved, its payment is released, an invoice records it, and subscribers are told.
 
 **Keys.** Every request carries \`Authorization: Bearer <API_KEY>\`. A key holds scopes; each operation names the one it asks for.
+
+**Sessions.** A person who is signed in calls the same operations with the session's cookie and the header \`Tranche-Workspace\`, which may be left out by a member of one workspace; the scopes are those of the role. Such requests come from the page that this server serves, and from no other site.
 
 **Money** is an integer in minor units of its currency: 150000 is 1500.00 USD.
 
@@ -64,13 +73,19 @@ export function buildOpenApi(routes: readonly Route[], { version, webhooks = [],
       openapi: '3.1.1',
       info: { title: 'Tranche', version, description: DESCRIPTION, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
       servers: [{ url: '/', description: 'The server that serves this document.' }],
-      security: [{ api_key: [] }],
+      security: [{ api_key: [] }, { session: [] }],
       tags: tags.map((name) => ({ name, description: tagDescriptions[name] ?? `${name}.` })),
       paths: pathsOf(routes, codeSamples),
       ...(webhooks.length > 0 ? { webhooks: webhooksOf(webhooks) } : {}),
       components: {
         securitySchemes: {
           api_key: { type: 'http', scheme: 'bearer', description: 'An API key of the workspace: `Authorization: Bearer <API_KEY>`.' },
+          session: {
+            type: 'apiKey',
+            in: 'cookie',
+            name: SESSION_COOKIE,
+            description: 'The session of a person. Which of their workspaces is meant is in the header `Tranche-Workspace`.',
+          },
         },
         parameters: parameterComponents,
         headers: headerComponents,
@@ -88,9 +103,6 @@ export function buildOpenApi(routes: readonly Route[], { version, webhooks = [],
   return withoutTwins(document);
 }
 
-/** `/v1/projects/:id` → `/v1/projects/{id}`. */
-export const templateOf = (path: string): string => path.replace(/:(\w+)/g, '{$1}');
-
 function pathsOf(routes: readonly Route[], codeSamples: NonNullable<OpenApiOptions['codeSamples']>): ZodOpenApiPathsObject {
   const paths: ZodOpenApiPathsObject = {};
   for (const route of routes) {
@@ -100,6 +112,13 @@ function pathsOf(routes: readonly Route[], codeSamples: NonNullable<OpenApiOptio
   return paths;
 }
 
+/** Said where it is not what holds for the whole document. */
+const securityOf: Readonly<Record<Access, { security?: Record<string, string[]>[] }>> = {
+  workspace: {},
+  person: { security: [{ session: [] }] },
+  anyone: { security: [] },
+};
+
 function operationOf(route: Route, codeSamples: readonly CodeSample[] | undefined): ZodOpenApiOperationObject {
   const scope = route.scope === null ? '' : `Scope: \`${route.scope}\`.`;
   const parameters = [...Object.entries(route.ids ?? {}).map(pathParameter), ...headerParameters(route)];
@@ -108,6 +127,7 @@ function operationOf(route: Route, codeSamples: readonly CodeSample[] | undefine
     tags: [route.tag],
     summary: route.summary,
     description: [route.description, scope].filter((text) => text).join('\n\n') || route.summary,
+    ...securityOf[route.access ?? 'workspace'],
     ...(route.scope === null ? {} : { 'x-required-scope': route.scope }),
     ...(codeSamples === undefined ? {} : { 'x-codeSamples': codeSamples }),
     ...(route.query === undefined ? {} : { requestParams: { query: route.query as z.ZodObject } }),
@@ -184,8 +204,7 @@ function successOf(route: Route): ZodOpenApiOperationObject['responses'] {
   const { status, description, schema, example, contentType = 'application/json' } = route.success;
   const headers = headerRefs([
     'Request-Id',
-    'RateLimit',
-    'RateLimit-Policy',
+    ...(route.access === 'anyone' ? [] : ['RateLimit' as const, 'RateLimit-Policy' as const]),
     ...(route.versioned === true ? ['ETag' as const] : []),
     ...(status === 201 ? ['Location' as const] : []),
     ...(route.idempotent === true ? ['Idempotent-Replayed' as const] : []),

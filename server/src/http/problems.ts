@@ -11,8 +11,16 @@ export const problemStatus = {
   invalid_api_key: 401,
   api_key_revoked: 401,
   api_key_expired: 401,
+  not_signed_in: 401,
+  wrong_credentials: 401,
   insufficient_scope: 403,
   scope_escalation: 403,
+  wrong_password: 403,
+  wrong_code: 403,
+  foreign_origin: 403,
+  not_a_member: 403,
+  sign_up_refused: 403,
+  workspace_required: 400,
   not_found: 404,
   method_not_allowed: 405,
   request_timeout: 408,
@@ -20,6 +28,12 @@ export const problemStatus = {
   not_editable: 409,
   project_archived: 409,
   endpoint_disabled: 409,
+  email_taken: 409,
+  already_member: 409,
+  last_owner: 409,
+  workspace_closed: 409,
+  too_many_members: 409,
+  invitation_invalid: 410,
   precondition_failed: 412,
   body_too_large: 413,
   unsupported_media_type: 415,
@@ -27,6 +41,8 @@ export const problemStatus = {
   idempotency_key_reused: 422,
   rate_limited: 429,
   too_many_streams: 429,
+  too_many_exports: 429,
+  too_many_attempts: 429,
   headers_too_large: 431,
   internal_error: 500,
   overloaded: 503,
@@ -92,7 +108,7 @@ export function problemHeaders(code: ErrorCode, context: ProblemContext = {}): R
 /** RFC 6750 §3: no error attribute where no key was sent, `invalid_token` for a bad one, `insufficient_scope` with the scope. */
 function challenge(code: ErrorCode, scope: Scope | undefined): string {
   const realm = 'Bearer realm="tranche"';
-  if (code === 'missing_api_key') return realm;
+  if (code === 'missing_api_key' || code === 'not_signed_in' || code === 'wrong_credentials') return realm;
   if (code === 'insufficient_scope') return `${realm}, error="insufficient_scope"${scope === undefined ? '' : `, scope="${scope}"`}`;
   return `${realm}, error="invalid_token", error_description="${errorCatalogue[code].title}"`;
 }

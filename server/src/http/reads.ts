@@ -4,7 +4,7 @@
 import type { Delivery, DeliveryAttempt } from '../domain/delivery.ts';
 import type { Event } from '../domain/event.ts';
 import { encodeId, type IdKind, type Uuid } from '../domain/ids.ts';
-import type { Invoice } from '../domain/invoice.ts';
+import type { IssuedInvoice } from '../domain/invoice.ts';
 import type { Milestone } from '../domain/milestone.ts';
 import type { Payment } from '../domain/payment.ts';
 import type { Project } from '../domain/project.ts';
@@ -24,6 +24,7 @@ import { listPayments, type PaymentFilters, paymentSource } from '../store/payme
 import { hasProject, listProjects, type ProjectFilters, projectSource } from '../store/projects.ts';
 import { listWebhookEndpoints, webhookEndpointSource } from '../store/webhook-endpoints.ts';
 import { listWebhookRepairs, webhookRepairSource } from '../store/webhook-repairs.ts';
+import type { DashboardReads } from './dashboard-reads.ts';
 import type { EventStreams } from './event-streams.ts';
 import type { Answer } from './route.ts';
 
@@ -31,7 +32,7 @@ type ListOf<Entity, Filters> = (workspaceId: Uuid, filters: Filters, page: PageR
 /** Null: what the list belongs to does not exist in the workspace. */
 type ListWithin<Entity, Filters> = (workspaceId: Uuid, filters: Filters, page: PageRequest) => Promise<Page<Entity> | null>;
 
-export interface Reads {
+export interface Reads extends DashboardReads {
   readonly now: () => Date;
   readonly getProject: ByIdReader<Project>;
   readonly listProjects: ListOf<Project, ProjectFilters>;
@@ -40,8 +41,8 @@ export interface Reads {
   readonly getPayment: ByIdReader<Payment>;
   readonly listPayments: ListOf<Payment, PaymentFilters>;
   readonly listProjectPayments: ListWithin<Payment, PaymentFilters & { readonly projectId: Uuid }>;
-  readonly getInvoice: ByIdReader<Invoice>;
-  readonly listInvoices: ListOf<Invoice, InvoiceFilters>;
+  readonly getInvoice: ByIdReader<IssuedInvoice>;
+  readonly listInvoices: ListOf<IssuedInvoice, InvoiceFilters>;
   readonly getEvent: ByIdReader<Event>;
   readonly listEvents: (workspaceId: Uuid, afterSeq: number, limit: number) => Promise<Page<Event>>;
   /** What follows in the log, as it is committed. */
@@ -64,7 +65,12 @@ export interface Reads {
 }
 
 /** The composition root calls this once. The clock decides whether a key has expired. */
-export function createReads(database: Pick<Database, 'query' | 'shared'>, clock: () => Date, openEventStream: EventStreams['open']): Reads {
+export function createReads(
+  database: Pick<Database, 'query' | 'shared'>,
+  clock: () => Date,
+  openEventStream: EventStreams['open'],
+  dashboard: DashboardReads,
+): Reads {
   // Pages along an index, which are quick. What may look at many rows to find few does not share: others would wait for it.
   const { shared } = database;
   const getEndpoint = createByIdReader(database, webhookEndpointSource);
@@ -85,6 +91,7 @@ export function createReads(database: Pick<Database, 'query' | 'shared'>, clock:
     };
 
   return {
+    ...dashboard,
     now: clock,
     getProject: createByIdReader(database, projectSource),
     listProjects: (workspaceId, filters, page) =>

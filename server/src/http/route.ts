@@ -1,18 +1,28 @@
 // What a route is: data that says its path, schemas, scope and errors, and one function that turns a request into an answer.
 // Types only. mount.ts serves these definitions, openapi.ts documents them, the generated tests walk them.
 
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
 import type { ErrorCode, Refusal } from '../domain/errors.ts';
 import type { IdKind, Uuid } from '../domain/ids.ts';
+import type { SessionCaller } from '../domain/person.ts';
 import type { Scope } from '../domain/scopes.ts';
 
-/** Who calls: a valid key of a workspace. */
+/** Who calls: a valid key of a workspace, or a person with a session and the workspace they named. */
 export interface Caller {
   readonly workspaceId: Uuid;
+  /** The key; with a session the session's id, which counts as a key wherever keys are counted. */
   readonly keyId: Uuid;
   readonly scopes: readonly Scope[];
+  /** Set where a person calls. */
+  readonly session: SessionCaller | null;
 }
+
+/**
+ * Who may call at all. `workspace`: a key, or a session of a member. `person`: a session, of no workspace. `anyone`: no credential is
+ * looked at. The caller of the last two has no workspace, and of the last no session.
+ */
+export type Access = 'workspace' | 'person' | 'anyone';
 
 export interface RouteRequest<Query, Body> {
   readonly caller: Caller;
@@ -28,17 +38,20 @@ export interface RouteRequest<Query, Body> {
   readonly ifMatch: number | null;
   /** The Last-Event-ID header, as it was sent; only routes that stream are given it. */
   readonly lastEventId?: string | undefined;
+  /** The request itself, for the few that note where it came from or deal in cookies. */
+  readonly raw: IncomingMessage;
 }
 
 /** A success. An object is serialized by the route's own schema; a string is JSON text already. */
 export interface Answer {
   readonly status?: number;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
   readonly body: object | string | null;
 }
 
-/** A success without an end: `stream` is handed the connection once the head is written, and must bound what it writes there. */
+/** A success that writes itself: `stream` is handed the connection once the head is written, and must bound what it writes there. */
 export interface StreamAnswer {
+  readonly headers?: Readonly<Record<string, string>>;
   readonly stream: (response: ServerResponse) => void;
 }
 
@@ -51,6 +64,8 @@ export interface Route<Query = unknown, Body = unknown> {
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
+  /** `workspace` when left out. */
+  readonly access?: Access;
   /** What the key must hold; null where any valid key will do or the handler decides by the body. */
   readonly scope: Scope | null;
   /** The kind of id that each path parameter is. */
@@ -66,7 +81,7 @@ export interface Route<Query = unknown, Body = unknown> {
     readonly schema?: z.ZodType;
     readonly example?: unknown;
     /** `application/json` when left out; with another one the schema is of the text itself. */
-    readonly contentType?: 'text/event-stream';
+    readonly contentType?: 'text/event-stream' | 'text/csv' | 'application/pdf';
   };
   /** Codes beyond those that every route of its shape can answer. */
   readonly errors: readonly ErrorCode[];
@@ -90,3 +105,6 @@ export function isRefusal(outcome: object): outcome is Refusal {
 export function defineRoute<Query, Body>(route: Route<Query, Body>): Route {
   return route as unknown as Route;
 }
+
+/** `/v1/projects/:id` → `/v1/projects/{id}`: a path as the document writes it. */
+export const templateOf = (path: string): string => path.replace(/:(\w+)/g, '{$1}');

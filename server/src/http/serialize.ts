@@ -47,7 +47,8 @@ function reduce(schema: JsonSchema, definitions: Record<string, JsonSchema>, dep
     if (others.length !== 1) return {};
     return nullable(within({ ...schema, type: others[0] }));
   }
-  if (schema.allOf !== undefined) return {};
+  // A schema of one's own with another description comes as the only one of several that must hold.
+  if (Array.isArray(schema.allOf)) return schema.allOf.length === 1 ? within(schema.allOf[0]) : {};
   if (schema.type === 'array') return { type: 'array', items: within(schema.items ?? {}) };
   if (schema.type === 'object') return reduceObject(schema, within);
   if (schema.format === 'date-time' && schema.type === 'string') return { type: 'string', format: 'date-time' };

@@ -158,7 +158,7 @@ describe('odd requests', () => {
     }
   });
 
-  test('who opens the bare address is led to the reference', async () => {
+  test('where there is no dashboard, who opens the bare address is led to the reference', async () => {
     const { app } = startTestServer(routes());
     const answer = await app.inject({ url: '/' });
     expect([answer.statusCode, answer.headers.location]).toEqual([302, '/docs']);

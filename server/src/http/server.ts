@@ -3,15 +3,16 @@
 
 import { randomFillSync } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import Fastify, { type FastifyHttpOptions, type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyHttpOptions, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Refusal } from '../domain/errors.ts';
+import { type Dashboard, registerDashboard } from './dashboard.ts';
 import { registerDocs } from './docs.ts';
 import type { EventualReads } from './eventual-reads.ts';
 import { mountRoutes, NO_HOST } from './mount.ts';
 import { type Authentication, rateLimitPolicy } from './plugins/authenticate.ts';
 import { createClientErrorHandler, createConnectHandler } from './plugins/client-errors.ts';
-import { createRequestIds, createResponder, type Exchange, exchangeOf, type RequestMeter, type Responder } from './plugins/respond.ts';
+import { createRequestIds, createResponder, type Exchange, exchangeOf, type RequestMeter, type RequestNote, type Responder } from './plugins/respond.ts';
 import { createPathTable, judgeUnmatched, type PathTable } from './plugins/unmatched.ts';
 import type { Route } from './route.ts';
 
@@ -19,6 +20,8 @@ export interface ServerOptions extends Authentication {
   readonly routes: readonly Route[];
   /** Makes the OpenAPI document, which is served as it is; called when it is first asked for. */
   readonly document: () => object;
+  /** Where the build of the dashboard leaves its files. Left out: there is none, and `/` leads to the reference. */
+  readonly dashboardDirectory?: string;
   /** Why the service cannot take writes right now; null when it can. */
   readonly unreadyReason: () => Promise<string | null>;
   /** What is not as it should be although requests are served; null when nothing is. */
@@ -29,6 +32,8 @@ export interface ServerOptions extends Authentication {
   readonly meterOf?: ((operationId: string) => RequestMeter) | undefined;
   /** Lists that may be a little behind; left out where there is no replica. */
   readonly eventualReads?: EventualReads | undefined;
+  /** What keeps the answers of an operation for the people of a workspace; left out where nobody does. */
+  readonly noteOf?: ((method: Route['method'], path: string) => RequestNote) | undefined;
   readonly log: Logger;
   readonly timeouts?: Partial<Timeouts>;
 }
@@ -74,11 +79,23 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   });
   app.addHook('onRoute', (route) => paths.add(route.method, route.url));
   const unmatched = options.meterOf?.('unmatched');
-  app.setNotFoundHandler((request, reply) => answerUnmatched(paths, respond, exchangeOf(request, reply, unmatched)));
+  const refuseUnmatched = (request: FastifyRequest, reply: FastifyReply): void =>
+    answerUnmatched(paths, respond, exchangeOf(request, reply, unmatched));
+  const refuseFile = (request: FastifyRequest, reply: FastifyReply): void =>
+    respond.refuse(exchangeOf(request, reply), {
+      code: 'not_found',
+      detail: 'There is no such file; the page that asked for it may be of an older build.',
+    });
+  let dashboard: Dashboard | null = null;
+  app.setNotFoundHandler((request, reply) =>
+    dashboard?.takes(request) === true ? dashboard.sendPage(request, reply) : refuseUnmatched(request, reply),
+  );
   app.setErrorHandler((error, request, reply) => respond.fail(exchangeOf(request, reply), error));
   listenForOddities(app, respond, requestId);
   mountHealth(app, options, respond);
   registerDocs(app, options.document);
+  if (options.dashboardDirectory !== undefined) dashboard = registerDashboard(app, options.dashboardDirectory, refuseFile);
+  else app.get('/', (_request, reply) => reply.redirect('/docs'));
   mountRoutes(app, options.routes, { ...options, respond });
   return app;
 }
@@ -128,7 +145,8 @@ function listenForOddities(app: FastifyInstance, respond: Responder, requestId: 
   // 100 Continue is sent by the route when it wants the body, so that a refusal saves the client the upload.
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => server.emit('request', request, response));
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    const exchange = { request, response, requestId: requestId(), rateLimit: null, bodyRead: false, meter: null, startedAtMs: 0 };
+    const nobody = { rateLimit: null, bodyRead: false, meter: null, note: null, caller: null, startedAtMs: 0 };
+    const exchange = { ...nobody, request, response, requestId: requestId() };
     respond.refuse(exchange, { code: 'malformed_request', detail: 'The only Expect this server meets is 100-continue.' });
   });
 }

@@ -14,6 +14,9 @@ export interface KeyWatch {
   ageMs(): number;
 }
 
+/** A session is open in one workspace and not in another. */
+const nameOf = (workspaceId: string, keyId: string): string => `${workspaceId}:${keyId}`;
+
 /** Asks anew for every answer, past any cache: a stream outlives the check that admitted it. */
 export function createKeyWatch<Holder extends { readonly caller: Caller }>({
   findKeys,
@@ -35,10 +38,12 @@ export function createKeyWatch<Holder extends { readonly caller: Caller }>({
       isAskedAgain = false;
       const at = now();
       const asked = [...streams];
-      const wanted = new Map(asked.map(({ caller }) => [caller.keyId, { workspaceId: caller.workspaceId, id: caller.keyId }]));
-      const found = new Map((await findKeys([...wanted.values()])).map((key) => [key.id, key]));
+      const wanted = new Map(
+        asked.map(({ caller }) => [nameOf(caller.workspaceId, caller.keyId), { workspaceId: caller.workspaceId, id: caller.keyId }]),
+      );
+      const found = new Map((await findKeys([...wanted.values()])).map((key) => [nameOf(key.workspaceId, key.id), key]));
       for (const stream of asked) {
-        const key = found.get(stream.caller.keyId);
+        const key = found.get(nameOf(stream.caller.workspaceId, stream.caller.keyId));
         if (key === undefined || refuseKey(key, new Date(now())) !== null) end(stream, 'the key does not hold any more');
       }
       askedAt = at;

@@ -1,11 +1,13 @@
 // What every write route shares: handing a command to the lane and wording its answer. Decides nothing.
 
-import type { Command, Envelope, Outcome, StoredAnswer } from '../commands/command.ts';
+import type { IncomingMessage } from 'node:http';
+import type { AuditStamp, Command, Envelope, Outcome, StoredAnswer } from '../commands/command.ts';
 import type { Lane } from '../commands/lane.ts';
 import type { NewSigningKey } from '../domain/endpoint-sending.ts';
 import type { Refusal } from '../domain/errors.ts';
 import type { EventType } from '../domain/event.ts';
 import type { Uuid } from '../domain/ids.ts';
+import type { Origin, SessionCaller } from '../domain/person.ts';
 import type { WebhookEndpoint } from '../domain/webhook-endpoint.ts';
 import type { WebhookDiagnosis, WebhookTest } from '../schemas/webhook-tests.ts';
 import type { Repairs } from './repairs.ts';
@@ -24,6 +26,8 @@ export interface Writes {
   readonly tests: EndpointTests;
   /** Whether an answer is kept under this Idempotency-Key. */
   readonly hasAnswer: (workspaceId: Uuid, key: string) => Promise<boolean>;
+  /** Where a request came from, for the audit log. */
+  readonly originOf: (request: IncomingMessage) => Origin;
   readonly clock: () => Date;
   readonly newId: () => Uuid;
   readonly makeKeySecret: () => string;
@@ -44,8 +48,33 @@ const BYTES_PER_SENT = 2;
 
 export function envelope<Result>(request: RouteRequest<unknown, unknown>, render: (result: Result) => StoredAnswer): Envelope<Result> {
   const { caller, idempotency, bodyBytes } = request;
-  return { workspaceId: caller.workspaceId, keyId: caller.keyId, idempotency, bytes: ROW_BYTES + BYTES_PER_SENT * bodyBytes, render };
+  const bytes = ROW_BYTES + BYTES_PER_SENT * bodyBytes;
+  const { workspaceId, keyId, session } = caller;
+  if (session === null) return { workspaceId, keyId, member: null, stamp: null, idempotency, bytes, render };
+  return { workspaceId, keyId: null, member: memberOf(session), stamp: stampOf(session, null), idempotency, bytes, render };
 }
+
+/** For what goes into the audit log: the envelope, and where the request came from. */
+export function audited<Result>(
+  { originOf }: Pick<Writes, 'originOf'>,
+  request: RouteRequest<unknown, unknown>,
+  render: (result: Result) => StoredAnswer,
+): Envelope<Result> {
+  const { keyId, session } = request.caller;
+  const origin = originOf(request.raw);
+  const stamp: AuditStamp = session === null ? { actor: { type: 'key', id: keyId, name: null }, origin } : stampOf(session, origin);
+  return { ...envelope(request, render), stamp };
+}
+
+function memberOf({ sessionId, person, membership }: SessionCaller): Envelope<unknown>['member'] {
+  if (membership === null) throw new Error('a session of no workspace has got as far as a write in one');
+  return { sessionId, personId: person.id, role: membership.role };
+}
+
+const stampOf = ({ person }: SessionCaller, origin: Origin | null): AuditStamp => ({
+  actor: { type: 'person', id: person.id, name: person.name },
+  origin,
+});
 
 export async function submit<Result>(lane: Lane, command: Command<Result>): Promise<Answer | Refusal> {
   const outcome: Outcome = await lane.submit(command);

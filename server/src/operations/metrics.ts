@@ -47,6 +47,8 @@ export interface Metrics {
   watchRefusals(refused: Readonly<Record<string, number>>): void;
   /** How eventual reads go, where there is a standby. */
   watchReplica(watch: ReplicaWatch): void;
+  /** What another part of the process counts by itself; asked at every text. */
+  add(families: () => Family[]): void;
   /** Everything; `measured` says what there is to look at. */
   families(measured: Measured): Promise<Family[]>;
 }
@@ -58,6 +60,7 @@ export function createMetrics(): Metrics {
   const attempts = new CounterByName<AttemptOutcomeName>([...answerOutcomes, ...attemptErrorKinds], 'other');
   const attemptDurationsS = new Histogram(ATTEMPT_BOUNDS_S);
   const pruned = new CounterByName<PruneKind | 'other'>(['deliveries', 'attempts', 'idempotency_keys'], 'other');
+  const others: (() => Family[])[] = [];
   // From the first time that somebody reads: where nobody does, it costs nothing.
   let lag: Lag | null = null;
   let refused: Readonly<Record<string, number>> = {};
@@ -123,6 +126,7 @@ export function createMetrics(): Metrics {
     watchReplica(watch) {
       replica = watch;
     },
+    add: (families) => void others.push(families),
     async families({ database, lane, backlog, workerStatus, version, uptimeMs }) {
       const families = [
         info(version, database.kind),
@@ -140,6 +144,7 @@ export function createMetrics(): Metrics {
           type: 'counter' as const,
           samples: pruned.samples('kind').filter(({ labels }) => labels?.kind !== 'other'),
         },
+        ...others.flatMap((families) => families()),
         ...processFamilies(lag),
       ];
       lag?.reset();

@@ -65,6 +65,8 @@ export interface Operating {
   readonly answerMetrics: OperatorListener | undefined;
   /** Counts the requests of an operation; undefined where nobody reads metrics. */
   readonly meterOf: ((operationId: string) => RequestMeter) | undefined;
+  /** Tells in the metrics what another part of the process counts. */
+  readonly addFamilies: Metrics['add'];
 }
 
 export function createOperating(options: OperatingOptions): Operating {
@@ -118,5 +120,6 @@ export function createOperating(options: OperatingOptions): Operating {
     degradedReason: backlog.trouble,
     answerMetrics: hasMetrics && config.METRICS_PORT === undefined ? createMetricsListener(answers) : undefined,
     meterOf: hasMetrics ? metrics.requests.meterOf : undefined,
+    addFamilies: metrics.add,
   };
 }

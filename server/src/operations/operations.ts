@@ -8,9 +8,11 @@ import type { Lane } from '../commands/lane.ts';
 import { revokeApiKey } from '../commands/revoke-api-key.ts';
 import { type ApiKey, hashKeySecret, keyHint, makeKeySecret, refuseKey } from '../domain/api-key.ts';
 import { decodeId, encodeId, type Uuid } from '../domain/ids.ts';
+import { foldEmail } from '../domain/person.ts';
 import { allScopes } from '../domain/scopes.ts';
 import { apiKeyTable } from '../store/api-keys.ts';
 import type { Database } from '../store/database.ts';
+import { resetPassword } from '../store/people.ts';
 import { findDefaultWorkspace } from '../store/workspaces.ts';
 import { OperatorError } from './operator-error.ts';
 import { verifyBooks, type WorkspaceReport } from './verify.ts';
@@ -30,6 +32,7 @@ export interface Operations {
   listKeys(input: unknown, onProgress: Progress): Promise<KeyRow[]>;
   revokeKey(input: unknown, onProgress: Progress): Promise<KeyRow>;
   verify(input: unknown, onProgress: Progress): Promise<WorkspaceReport[]>;
+  resetPassword(input: unknown, onProgress: Progress): Promise<{ email: string; password: string }>;
 }
 
 export type OperationName = keyof Operations;
@@ -41,7 +44,11 @@ export interface OperationServices {
   readonly lane: Lane;
   readonly clock: () => Date;
   readonly random: (bytes: Uint8Array) => void;
+  readonly hashPassword: (password: string) => Promise<string>;
 }
+
+/** Of a password that is made for somebody: enough that none has to be refused. */
+const PASSWORD_BYTES = 15;
 
 const workspaceOption = z.string().optional();
 const keyInput = z.strictObject({
@@ -54,7 +61,7 @@ const keyInput = z.strictObject({
   workspace: workspaceOption,
 });
 
-export function createOperations({ database, lane, clock, random }: OperationServices): Operations {
+export function createOperations({ database, lane, clock, random, hashPassword }: OperationServices): Operations {
   async function workspaceOf(named: string | undefined): Promise<Uuid> {
     const id = named === undefined ? (await findDefaultWorkspace(database))?.id : decodeId('workspace', named);
     if (id === undefined || id === null) {
@@ -71,7 +78,7 @@ export function createOperations({ database, lane, clock, random }: OperationSer
       result = key;
       return { status: 200, headers: {}, body: '' };
     };
-    const outcome: Outcome = await lane.submit(command(ownEnvelope(workspaceId, render)));
+    const outcome: Outcome = await lane.submit(command(ownEnvelope(workspaceId, render, 'Command line')));
     if ('code' in outcome) throw new OperatorError(outcome.detail);
     return result as unknown as ApiKey;
   }
@@ -105,6 +112,15 @@ export function createOperations({ database, lane, clock, random }: OperationSer
       if (keyId === null)
         throw new OperatorError(`"${id}" is not the id of a key; ids look like key_01h455vb4pex5vsknk084sn02q ("tranche keys list").`);
       return keyRow(await submitKeyCommand((envelope) => revokeApiKey(envelope, keyId), await workspaceOf(workspace)), clock());
+    },
+    async resetPassword(input) {
+      const { email } = parse(z.strictObject({ email: z.string().min(1).max(254) }), input);
+      const bytes = new Uint8Array(PASSWORD_BYTES);
+      random(bytes);
+      const password = Buffer.from(bytes).toString('base64url');
+      const found = await resetPassword(database, foldEmail(email), await hashPassword(password), clock());
+      if (!found) throw new OperatorError(`Nobody has signed up with "${email}".`);
+      return { email: foldEmail(email), password };
     },
     verify(input, onProgress) {
       const { expect } = parse(z.strictObject({ expect: z.array(z.string()) }), input);

@@ -3,7 +3,6 @@
 
 import { chainHash, GENESIS_HASH } from '../domain/event.ts';
 import { encodeId, type Uuid } from '../domain/ids.ts';
-import { formatInvoiceNumber } from '../domain/invoice.ts';
 import {
   type AuditedEvent,
   type AuditedHead,
@@ -169,16 +168,15 @@ async function checkInvoices(database: Queryable, head: AuditedHead, faults: Fau
   for (;;) {
     const page = await pageOfInvoices(database, head.workspace_id, number, last, PAGE);
     for (const invoice of page) {
-      if (Number(invoice.number) === number) faults.add(`invoice number ${formatInvoiceNumber(number)} is there twice`);
-      else if (Number(invoice.number) !== number + 1) faults.add(`invoice number ${formatInvoiceNumber(number + 1)} is missing`);
+      if (Number(invoice.number) === number) faults.add(`invoice number ${number} is there twice`);
+      else if (Number(invoice.number) !== number + 1) faults.add(`invoice number ${number + 1} is missing`);
       number = Number(invoice.number);
-      for (const fault of faultsOfInvoice(invoice))
-        faults.add(`invoice ${formatInvoiceNumber(number)} (${encodeId('invoice', invoice.id)}) ${fault}`);
+      for (const fault of faultsOfInvoice(invoice)) faults.add(`invoice ${number} (${encodeId('invoice', invoice.id)}) ${fault}`);
     }
     if (page.length < PAGE) break;
     await breathe();
   }
-  if (number !== last) faults.add(`the last invoice is ${formatInvoiceNumber(number)}, the head says ${formatInvoiceNumber(last)}`);
+  if (number !== last) faults.add(`the last invoice is ${number}, the head says ${last}`);
 }
 
 function faultsOfInvoice(invoice: AuditedInvoice): string[] {

@@ -3,9 +3,9 @@
 
 import { z } from 'zod';
 import { encodeId } from '../domain/ids.ts';
-import { formatInvoiceNumber, type Invoice, invoicePaymentStatuses, invoiceStatuses } from '../domain/invoice.ts';
+import { formatInvoiceNumber, type IssuedInvoice, invoicePaymentStatuses, invoiceStatuses } from '../domain/invoice.ts';
 import { formatTimestamp } from '../domain/timestamp.ts';
-import { listOf, listQuery } from './lists.ts';
+import { choiceQuery, listOf, listQuery } from './lists.ts';
 import { amountField, currencyField, exampleId, idField, idFilter, name, timestamp, wanted } from './text.ts';
 
 export const invoiceStatus = z
@@ -63,11 +63,11 @@ export const invoiceResource = z
   })
   .meta({ id: 'Invoice', description: 'The document of one approved milestone.', example: invoiceExample });
 
-export function presentInvoice(invoice: Invoice): z.output<typeof invoiceResource> {
+export function presentInvoice(invoice: IssuedInvoice): z.output<typeof invoiceResource> {
   return {
     id: encodeId('invoice', invoice.id),
     object: 'invoice',
-    number: formatInvoiceNumber(invoice.number),
+    number: formatInvoiceNumber(invoice.number, invoice.prefix),
     project_id: encodeId('project', invoice.projectId),
     milestone_id: encodeId('milestone', invoice.milestoneId),
     payment_id: encodeId('payment', invoice.paymentId),
@@ -90,10 +90,15 @@ export function presentInvoice(invoice: Invoice): z.output<typeof invoiceResourc
 
 export const invoiceList = listOf('InvoiceList', invoiceResource, invoiceExample);
 
-export const invoiceListQuery = listQuery('invoice', {
+const filters = {
   status: invoiceStatus.optional(),
   payment_status: invoicePaymentStatus.optional(),
   project_id: idFilter('project').optional(),
   client_id: name.optional(),
   milestone_id: idFilter('milestone').optional(),
-});
+};
+
+export const invoiceListQuery = listQuery('invoice', filters);
+
+/** The same choice without pages: what totals and exports are of. */
+export const invoiceChoiceQuery = choiceQuery(filters);

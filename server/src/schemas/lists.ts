@@ -46,6 +46,11 @@ export const limitField = z
   .default(DEFAULT_PAGE_SIZE)
   .meta({ type: 'integer', minimum: 1, maximum: MAX_PAGE_SIZE, description: `How many to return. Default: ${DEFAULT_PAGE_SIZE}.` });
 
+const timeFields = {
+  created_after: moment.optional().meta({ description: 'Only what was created later than this (RFC 3339).' }),
+  created_before: moment.optional().meta({ description: 'Only what was created earlier than this (RFC 3339).' }),
+};
+
 /** The fields by which every list newest-first is walked. The cursors are ids of the list's own kind. */
 export function pageFields<Kind extends IdKind>(kind: Kind) {
   return {
@@ -56,8 +61,7 @@ export function pageFields<Kind extends IdKind>(kind: Kind) {
     ending_before: idFilter(kind)
       .optional()
       .meta({ description: 'Return what comes just before this id, that is, newer ones. Not with starting_after.' }),
-    created_after: moment.optional().meta({ description: 'Only what was created later than this (RFC 3339).' }),
-    created_before: moment.optional().meta({ description: 'Only what was created earlier than this (RFC 3339).' }),
+    ...timeFields,
   };
 }
 
@@ -77,4 +81,9 @@ export const oneCursorError = { error: 'Send starting_after or ending_before, no
 /** The query of a list: the page fields and the resource's own filters, nothing else. */
 export function listQuery<Kind extends IdKind, Filters extends z.ZodRawShape>(kind: Kind, filters: Filters) {
   return z.strictObject({ ...pageFields(kind), ...filters }).refine(oneCursor, oneCursorError);
+}
+
+/** The filters of a list without its pages. */
+export function choiceQuery<Filters extends z.ZodRawShape>(filters: Filters) {
+  return z.strictObject({ ...timeFields, ...filters });
 }

@@ -15,6 +15,7 @@ import {
   currencyField,
   exampleId,
   idField,
+  idFilter,
   metadata,
   metadataField,
   metadataPatch,
@@ -119,6 +120,15 @@ export function presentMilestone(milestone: Milestone): z.output<typeof mileston
 export const milestoneList = listOf('MilestoneList', milestoneResource, milestoneExample);
 
 export const milestoneListQuery = listQuery('milestone', { status: milestoneStatus.optional() });
+
+export const workspaceMilestoneListQuery = listQuery('milestone', {
+  status: milestoneStatus.optional(),
+  due_before: calendarDay.optional().meta({
+    description:
+      'Only milestones whose due date is before this day. Without `status`, only those that are neither submitted nor final: what is late.',
+  }),
+  project_id: idFilter('project').optional(),
+});
 
 const description = paragraph(MAX_DESCRIPTION_LENGTH);
 

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { encodeId } from '../domain/ids.ts';
 import { type Payment, type PaymentStatus, paymentMoves, paymentStatuses } from '../domain/payment.ts';
 import { formatTimestamp } from '../domain/timestamp.ts';
-import { listOf, listQuery } from './lists.ts';
+import { choiceQuery, listOf, listQuery } from './lists.ts';
 import { amountField, currencyField, exampleId, idField, idFilter, name, orEmpty, timestamp, wanted } from './text.ts';
 
 export const paymentStatus = z
@@ -72,12 +72,17 @@ export const paymentList = listOf('PaymentList', paymentResource, paymentExample
 
 export const projectPaymentListQuery = listQuery('payment', { status: paymentStatus.optional() });
 
-export const paymentListQuery = listQuery('payment', {
+const filters = {
   status: paymentStatus.optional(),
   project_id: idFilter('project').optional(),
   client_id: name.optional(),
   milestone_id: idFilter('milestone').optional(),
-});
+};
+
+export const paymentListQuery = listQuery('payment', filters);
+
+/** The same choice without pages: what totals and exports are of. */
+export const paymentChoiceQuery = choiceQuery(filters);
 
 /** A release says nothing but where: an empty object, or no body. */
 export const paymentRelease = orEmpty(

@@ -8,6 +8,7 @@ import type { ApiKey } from '../domain/api-key.ts';
 import { unharmed } from '../domain/endpoint-flow.ts';
 import { defaultEventTypes } from '../domain/event.ts';
 import { decodeId } from '../domain/ids.ts';
+import type { Invoice } from '../domain/invoice.ts';
 import type { WebhookEndpoint } from '../domain/webhook-endpoint.ts';
 import { apiKeyResource, apiKeyWithSecretResource, presentApiKey, presentApiKeyWithSecret } from './api-keys.ts';
 import { deliveryAttemptResource, deliveryResource, presentDelivery, presentDeliveryAttempt } from './deliveries.ts';
@@ -100,6 +101,8 @@ const attempt = {
   responseTruncated: false,
 };
 
+const issued = (invoice: Invoice) => ({ ...invoice, prefix: 'INV-' });
+
 describe('presenters', () => {
   test.each([
     ['Project', projectResource, presentProject(at1(books.projects, released))],
@@ -112,8 +115,8 @@ describe('presenters', () => {
     ],
     ['Payment, pending', paymentResource, presentPayment(at1(books.payments, pending))],
     ['Payment, released', paymentResource, presentPayment(at1(books.payments, released))],
-    ['Invoice, unpaid', invoiceResource, presentInvoice(at1(books.invoices, pending))],
-    ['Invoice, paid', invoiceResource, presentInvoice(at1(books.invoices, released))],
+    ['Invoice, unpaid', invoiceResource, presentInvoice(issued(at1(books.invoices, pending)))],
+    ['Invoice, paid', invoiceResource, presentInvoice(issued(at1(books.invoices, released)))],
     ['Event', eventResource, presentEvent(event)],
     ['ApiKey', apiKeyResource, presentApiKey(key, null, at)],
     ['ApiKeyWithSecret', apiKeyWithSecretResource, presentApiKeyWithSecret(key, 'tr_live_x', at)],
@@ -134,7 +137,7 @@ describe('presenters', () => {
     expect(decodeId('milestone', shown.milestone_id)).toBe(payment.milestoneId);
     expect(shown.amount).toBe(1001);
     expect(shown.created_at).toBe('2026-01-01T00:00:02.000Z');
-    expect(presentInvoice(at1(books.invoices, 0)).number).toBe('INV-000001');
+    expect(presentInvoice(issued(at1(books.invoices, 0))).number).toBe('INV-000001');
     expect(presentPayment({ ...payment, amountMinor: 999_999_999_999n }).amount).toBe(999_999_999_999);
   });
 

@@ -24,6 +24,7 @@ import {
 } from './text.ts';
 
 export const MAX_INLINE_MILESTONES = 100;
+export const MAX_SEARCH_LENGTH = 100;
 
 const statuses = Object.keys(projectMoves) as [ProjectStatus, ...ProjectStatus[]];
 export const projectStatus = z
@@ -141,10 +142,24 @@ const METADATA_FORM = 'Must be of the form metadata[key]=value.';
 
 const metadataKeyOf = (parameter: string): string | null => FILTER.exec(parameter)?.[1] ?? null;
 
+const SEARCH = `up to ${MAX_SEARCH_LENGTH} characters with a letter or digit`;
+
+const searchText = z
+  .string(wanted(SEARCH))
+  .refine((value) => value.length <= MAX_SEARCH_LENGTH && value.isWellFormed() && /[\p{L}\p{N}]/u.test(value) && !/\p{Cc}/u.test(value), {
+    error: `Must be ${SEARCH}.`,
+  })
+  .meta({
+    maxLength: MAX_SEARCH_LENGTH,
+    description: 'Words, each of which a word of the name or of the client id begins with, in any case and order.',
+    example: 'web acme',
+  });
+
 const fields = {
   ...pageFields('project'),
   status: projectStatus.optional(),
   client_id: name.optional(),
+  q: searchText.optional(),
   metadata: z
     .record(z.string(), z.string(), { error: METADATA_FORM })
     .optional()
@@ -182,8 +197,8 @@ export const projectListQuery = z
     }
     const problem = metadataKeyProblem(filters.map(([key]) => key));
     if (problem !== null) context.issues.push({ code: 'custom', input: query, path: ['metadata'], message: problem });
-    const { limit, starting_after, ending_before, created_after, created_before, status, client_id } = query;
+    const { limit, starting_after, ending_before, created_after, created_before, status, client_id, q } = query;
     // fromEntries defines its keys one by one, so that a key such as __proto__ is only a key.
     const metadata = filters.length > 0 ? Object.fromEntries(filters) : undefined;
-    return { limit, starting_after, ending_before, created_after, created_before, status, client_id, metadata };
+    return { limit, starting_after, ending_before, created_after, created_before, status, client_id, q, metadata };
   });

@@ -1,7 +1,7 @@
 // Encrypts the few secrets that must be read again (signing secrets, stored answers that carry one) before they are stored.
 // Knows no table but its own check value, and never logs, returns or stores the key.
 
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Queryable } from './database.ts';
@@ -21,6 +21,8 @@ export interface Cipher {
   seal(text: string, context: string): string;
   /** Gives the text back; throws `SealBroken` when the key, the context or a single bit is another. */
   open(sealed: string, context: string): string;
+  /** A secret of its own for one purpose, the same on every process; it says nothing of the key. */
+  derive(purpose: string): string;
 }
 
 /** A sealed value was altered, moved, or sealed with another key. */
@@ -34,6 +36,7 @@ export function createCipher(key: Buffer): Cipher {
     throw new EncryptionKeyRefused(`The encryption key must have ${KEY_BYTES} bytes; this one has ${key.length}.`);
   const bound = (context: string): Buffer => Buffer.from(`${VERSION}${context}`);
   return {
+    derive: (purpose) => Buffer.from(hkdfSync('sha256', key, '', `${VERSION}${purpose}`, KEY_BYTES)).toString('base64url'),
     seal(text, context) {
       // Taken here and not handed in: with this cipher a repeated nonce would give the key's authentication away.
       const nonce = randomBytes(NONCE_BYTES);

@@ -18,7 +18,9 @@ interface HeadRow {
   workspace_id: Uuid;
   name: string;
   default_currency: string;
+  invoice_prefix: string;
   created_at: Date;
+  closed_at: Date | null;
   event_seq: bigint;
   event_hash: Buffer;
   invoice_number: bigint;
@@ -26,7 +28,7 @@ interface HeadRow {
 }
 
 const lockText = `
-  select h.workspace_id, h.event_seq, h.event_hash, h.invoice_number, h.last_time, w.name, w.default_currency, w.created_at
+  select h.workspace_id, h.event_seq, h.event_hash, h.invoice_number, h.last_time, w.name, w.default_currency, w.invoice_prefix, w.created_at, w.closed_at
   from workspace_heads h join workspaces w on w.id = h.workspace_id
   where h.workspace_id = any($1::uuid[])
   order by h.workspace_id
@@ -39,7 +41,14 @@ const lockText = `
 export async function lockHeads(transaction: Queryable, workspaceIds: readonly Uuid[], mode: 'skip' | 'wait'): Promise<Head[]> {
   const rows = await transaction.query<HeadRow>(mode === 'skip' ? `${lockText} skip locked` : lockText, [workspaceIds]);
   return rows.map((row) => ({
-    workspace: { id: row.workspace_id, name: row.name, defaultCurrency: row.default_currency, createdAt: row.created_at },
+    workspace: {
+      id: row.workspace_id,
+      name: row.name,
+      defaultCurrency: row.default_currency,
+      invoicePrefix: row.invoice_prefix,
+      createdAt: row.created_at,
+      closedAt: row.closed_at,
+    },
     eventSeq: Number(row.event_seq),
     eventHash: row.event_hash,
     invoiceNumber: Number(row.invoice_number),
@@ -54,6 +63,17 @@ export async function findLastSeqs(queryable: Queryable, workspaceIds: readonly 
     [workspaceIds],
   );
   return new Map(rows.map((row) => [row.workspace_id, Number(row.event_seq)]));
+}
+
+/** Closes workspaces whose heads this transaction has locked; primary key. */
+export async function closeWorkspaces(
+  transaction: Queryable,
+  closed: readonly { readonly id: Uuid; readonly closedAt: Date }[],
+): Promise<void> {
+  await transaction.query(
+    'update workspaces w set closed_at = r.closed_at from unnest($1::uuid[], $2::timestamptz[]) as r(id, closed_at) where w.id = r.id',
+    [closed.map((one) => one.id), closed.map((one) => one.closedAt)],
+  );
 }
 
 /** Writes heads whose rows this transaction has locked. */

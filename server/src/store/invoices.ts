@@ -1,9 +1,13 @@
 // Every SQL statement on invoices. Each says which index or lock it relies on.
 
 import type { Uuid } from '../domain/ids.ts';
-import type { Invoice, InvoiceLine, InvoicePaymentStatus, InvoiceStatus } from '../domain/invoice.ts';
-import { type Condition, defineList, equals, oneOf, tableSource } from './lists.ts';
+import type { Invoice, InvoiceLine, InvoicePaymentStatus, InvoiceStatus, IssuedInvoice } from '../domain/invoice.ts';
+import type { InvoiceTotals } from '../domain/totals.ts';
+import type { Queryable } from './database.ts';
+import { type Condition, defineList, defineSums, equals, oneOf, type Source, type TimeRange } from './lists.ts';
 import { columnTypes, defineTable } from './tables.ts';
+import { byCurrency } from './totals.ts';
+import { PREFIX_OF_INVOICE } from './workspace-settings.ts';
 
 /** A line as JSON holds it: the amount as text, since a JSON number would pass through a float. */
 interface StoredLine {
@@ -36,7 +40,12 @@ export const invoiceTable = defineTable<Invoice>('invoices', {
   createdAt: columnTypes.createdAt,
 });
 
-export const invoiceSource = tableSource(invoiceTable);
+/** With what its number begins with, from the letterhead it was issued under. */
+export const invoiceSource: Source<IssuedInvoice> = {
+  select: `${invoiceTable.select('t')}, ${PREFIX_OF_INVOICE} as prefix`,
+  table: invoiceTable.name,
+  fromRow: (row) => ({ ...invoiceTable.fromRow(row), prefix: row.prefix as string }),
+};
 
 export interface InvoiceFilters {
   readonly status?: InvoiceStatus | undefined;
@@ -56,13 +65,24 @@ const ofMilestone: Condition<Uuid> = (milestoneId, bind) => {
  * The invoices of a workspace: the primary key (workspace_id, id); of a project or milestone invoices_by_project, of a client
  * invoices_by_client, both with the id at their end; the unpaid ones invoices_unpaid (workspace_id, id).
  */
-export const listInvoices = defineList<Invoice, InvoiceFilters>({
-  source: invoiceSource,
-  conditions: {
-    status: equals('t.status'),
-    paymentStatus: oneOf({ unpaid: "t.payment_status = 'unpaid'", paid: "t.payment_status = 'paid'" }),
-    projectId: equals('t.project_id'),
-    clientId: equals('t.client_id'),
-    milestoneId: ofMilestone,
-  },
-});
+const conditions = {
+  status: equals('t.status'),
+  paymentStatus: oneOf({ unpaid: "t.payment_status = 'unpaid'", paid: "t.payment_status = 'paid'" }),
+  projectId: equals('t.project_id'),
+  clientId: equals('t.client_id'),
+  milestoneId: ofMilestone,
+};
+
+export const listInvoices = defineList<IssuedInvoice, InvoiceFilters>({ source: invoiceSource, conditions });
+
+const sums = defineSums<InvoiceFilters>({ table: 'invoices', amount: 't.total_minor', group: 't.payment_status, t.status', conditions });
+
+/** Invoices added up by currency and status, along the indexes of the list. */
+export async function sumInvoices(queryable: Queryable, ...choice: [Uuid, InvoiceFilters, TimeRange]): Promise<InvoiceTotals[]> {
+  const rows = await sums<{ payment_status: InvoicePaymentStatus; status: InvoiceStatus }>(queryable, ...choice);
+  return byCurrency(rows, (of) => ({
+    unpaid: of((row) => row.status === 'issued' && row.payment_status === 'unpaid'),
+    paid: of((row) => row.payment_status === 'paid'),
+    void: of((row) => row.status === 'void'),
+  }));
+}

@@ -12,14 +12,20 @@ import { deliverySource, listAttempts } from './deliveries.ts';
 import { listDeliveries } from './delivery-lists.ts';
 import { listEvents } from './events.ts';
 import { listInvoices } from './invoices.ts';
-import { listMilestones } from './milestones.ts';
+import { listAllMilestones, listMilestones } from './milestones.ts';
+import { findAwaitingApproval, findOverdue } from './overview.ts';
 import { listPayments } from './payments.ts';
 import { listProjects, projectSource } from './projects.ts';
+import { listRequestLog } from './request-log.ts';
 import { listWebhookEndpoints } from './webhook-endpoints.ts';
 import { listWebhookRepairs as listRepairs } from './webhook-repairs.ts';
 
+// Small tables are quickest read whole; what counts is whether the index can serve the order at all, or else find the matches.
+const inOrder = ['enable_seqscan = off', 'enable_sort = off', 'enable_bitmapscan = off'];
+const found = ['enable_seqscan = off', 'enable_indexscan = off'];
+
 /** Runs the list and returns the plan of its statement, made without knowing the values, as a statement that stays prepared has it. */
-async function planOf(database: Database, run: (queryable: Queryable) => Promise<unknown>): Promise<string> {
+async function planOf(database: Database, run: (queryable: Queryable) => Promise<unknown>, settings = inOrder): Promise<string> {
   const sent: { text: string; parameters: readonly unknown[] }[] = [];
   await run({
     query: (text, parameters = []) => {
@@ -33,13 +39,7 @@ async function planOf(database: Database, run: (queryable: Queryable) => Promise
     return `'${text.replaceAll("'", "''")}'`;
   };
   return database.transaction(async (transaction) => {
-    // Small tables are quickest read whole; what counts is whether the index can serve the order at all.
-    for (const setting of [
-      'enable_seqscan = off',
-      'enable_sort = off',
-      'enable_bitmapscan = off',
-      'plan_cache_mode = force_generic_plan',
-    ]) {
+    for (const setting of [...settings, 'plan_cache_mode = force_generic_plan']) {
       await transaction.query(`set local ${setting}`);
     }
     await transaction.query(`prepare looked_at as ${text}`);
@@ -56,6 +56,13 @@ const plans: [string, string, (queryable: Queryable) => Promise<unknown>][] = [
   ['archived projects', 'projects_archived', (q) => listProjects(q, id, { status: 'archived' }, page)],
   ['projects of a client', 'projects_by_client', (q) => listProjects(q, id, { clientId: 'c' }, page)],
   ['milestones of a project', 'milestones_by_project', (q) => listMilestones(q, id, { projectId: id, status: 'pending' }, page)],
+  ['milestones', 'milestones_pkey', (q) => listAllMilestones(q, id, {}, page)],
+  ['submitted milestones', 'milestones_submitted', (q) => listAllMilestones(q, id, { status: 'submitted' }, page)],
+  ['milestones of a project over the workspace', 'milestones_by_project', (q) => listAllMilestones(q, id, { projectId: id }, page)],
+  ['overdue milestones', 'milestones_due', (q) => findOverdue(q, id, '2026-03-31', 5)],
+  ['requests', 'request_log_pkey', (q) => listRequestLog(q, id, { method: 'GET', path: '/v1/projects' }, page)],
+  ['requests of a key', 'request_log_by_key', (q) => listRequestLog(q, id, { keyId: id }, page)],
+  ['failed requests', 'request_log_failures', (q) => listRequestLog(q, id, { statusClass: '5xx' }, page)],
   ['payments', 'payments_pkey', (q) => listPayments(q, id, {}, page)],
   ['pending payments', 'payments_pending', (q) => listPayments(q, id, { status: 'pending' }, page)],
   ['payments of a project', 'payments_by_project', (q) => listPayments(q, id, { projectId: id }, page)],
@@ -82,6 +89,12 @@ const plans: [string, string, (queryable: Queryable) => Promise<unknown>][] = [
   ['deliveries by id', 'deliveries_pkey', (q) => createByIdReader(q, deliverySource)(id, id)],
 ];
 
+/** What is found along an index and then sorted, since it is few or the order is another. */
+const sorted: typeof plans = [
+  ['milestones that await approval', 'milestones_submitted', (q) => findAwaitingApproval(q, id, 5)],
+  ['late milestones', 'milestones_due', (q) => listAllMilestones(q, id, { dueBefore: '2026-03-31' }, page)],
+];
+
 for (const kind of testDatabases) {
   describe.skipIf(!kind.available)(`on the ${kind.name} database`, () => {
     let opened: OpenDatabase;
@@ -96,6 +109,25 @@ for (const kind of testDatabases) {
       const plan = await planOf(opened.database, run);
       expect(plan).toContain(index);
       expect(plan).not.toMatch(/Sort|Seq Scan/);
+    });
+
+    test.each(sorted)('%s: found along %s', async (_name, index, run) => {
+      const plan = await planOf(opened.database, run, found);
+      expect(plan).toContain(index);
+      expect(plan).not.toMatch(/Seq Scan/);
+    });
+
+    test('projects by words: found along projects_by_words, whatever is looked for', async () => {
+      const workspaceId = newId();
+      await opened.database.query(`insert into workspaces (id, name, created_at) values ($1, 'searched', now())`, [workspaceId]);
+      await opened.database.query(
+        `insert into projects select $1, gen_random_uuid(), 'project ' || n, 'client ' || n, null, 'USD', 'on_approval', 'active', '{}', 1, now(), now()
+         from generate_series(1, 5000) n`,
+        [workspaceId],
+      );
+      await opened.database.query('analyze projects');
+      const plan = await planOf(opened.database, (q) => listProjects(q, workspaceId, { search: 'web' }, { limit: 20 }), []);
+      expect(plan).toContain('projects_by_words');
     });
   });
 }

@@ -2,8 +2,11 @@
 
 import type { Uuid } from '../domain/ids.ts';
 import type { Payment, PaymentStatus } from '../domain/payment.ts';
-import { defineList, equals, oneOf, tableSource } from './lists.ts';
+import type { PaymentTotals } from '../domain/totals.ts';
+import type { Queryable } from './database.ts';
+import { defineList, defineSums, equals, oneOf, type TimeRange, tableSource } from './lists.ts';
 import { columnTypes, defineTable } from './tables.ts';
+import { byCurrency } from './totals.ts';
 
 export const paymentTable = defineTable<Payment>('payments', {
   workspaceId: columnTypes.fixedUuid('workspace_id'),
@@ -33,12 +36,22 @@ export interface PaymentFilters {
  * The payments of a workspace: the primary key (workspace_id, id); of a project payments_by_project, of a client payments_by_client, both
  * with the id at their end; of a milestone payments_one_per_milestone; the pending ones payments_pending (workspace_id, id).
  */
-export const listPayments = defineList<Payment, PaymentFilters>({
-  source: paymentSource,
-  conditions: {
-    status: oneOf({ pending: "t.status = 'pending'", released: "t.status = 'released'" }),
-    projectId: equals('t.project_id'),
-    clientId: equals('t.client_id'),
-    milestoneId: equals('t.milestone_id'),
-  },
-});
+const conditions = {
+  status: oneOf({ pending: "t.status = 'pending'", released: "t.status = 'released'" }),
+  projectId: equals('t.project_id'),
+  clientId: equals('t.client_id'),
+  milestoneId: equals('t.milestone_id'),
+};
+
+export const listPayments = defineList<Payment, PaymentFilters>({ source: paymentSource, conditions });
+
+const sums = defineSums<PaymentFilters>({ table: 'payments', amount: 't.amount_minor', group: 't.status', conditions });
+
+/** Payments added up by currency and status, along the indexes of the list. */
+export async function sumPayments(queryable: Queryable, ...choice: [Uuid, PaymentFilters, TimeRange]): Promise<PaymentTotals[]> {
+  const rows = await sums<{ status: PaymentStatus }>(queryable, ...choice);
+  return byCurrency(rows, (of) => ({
+    pending: of(({ status }) => status === 'pending'),
+    released: of(({ status }) => status === 'released'),
+  }));
+}

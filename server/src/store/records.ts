@@ -1,9 +1,12 @@
 // The lane's bulk loads: for all commands of a batch, one statement a table, each record found by its primary key.
 // A milestone brings its project along and a payment its invoice, so one round is enough.
 
+import type { ApiKey } from '../domain/api-key.ts';
 import type { Uuid } from '../domain/ids.ts';
+import type { WebhookEndpoint } from '../domain/webhook-endpoint.ts';
 import { apiKeyTable } from './api-keys.ts';
 import type { Queryable } from './database.ts';
+import { invitationTable } from './invitations.ts';
 import { invoiceTable } from './invoices.ts';
 import { milestoneTable } from './milestones.ts';
 import { paymentTable } from './payments.ts';
@@ -39,6 +42,7 @@ function loaderByKey<Entity>(table: Table<Entity>) {
 export const loadMilestones = loaderByKey(milestoneTable);
 export const loadPayments = loaderByKey(paymentTable);
 export const loadApiKeys = loaderByKey(apiKeyTable);
+export const loadInvitations = loaderByKey(invitationTable);
 
 /** What says whether a key holds. */
 export interface KeyValidity extends RecordKey {
@@ -56,6 +60,24 @@ export async function loadKeyValidity(queryable: Queryable, keys: readonly Recor
   return rows.map((row) => ({ workspaceId: row.workspace_id, id: row.id, expiresAt: row.expires_at, revokedAt: row.revoked_at }));
 }
 export const loadWebhookEndpoints = loaderByKey(webhookEndpointTable);
+
+/** What a workspace that closes has to end: keys by the beginning of their primary key, endpoints by that of theirs. */
+export const loadLiveKeys = (queryable: Queryable, workspaceIds: readonly Uuid[]): Promise<ApiKey[]> =>
+  load(
+    queryable,
+    apiKeyTable,
+    `select ${apiKeyTable.select('t')} from api_keys t
+     where t.workspace_id = any($1::uuid[]) and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())`,
+    [workspaceIds],
+  );
+export const loadLiveEndpoints = (queryable: Queryable, workspaceIds: readonly Uuid[]): Promise<WebhookEndpoint[]> =>
+  load(
+    queryable,
+    webhookEndpointTable,
+    `select ${webhookEndpointTable.select('t')} from webhook_endpoints t
+     where t.workspace_id = any($1::uuid[]) and t.status = 'enabled' and t.deleted_at is null`,
+    [workspaceIds],
+  );
 
 // The union drops duplicates: many milestones of a batch may share a project.
 const projectsText = `

@@ -76,6 +76,26 @@ export const listWebhookEndpoints = defineList<WebhookEndpoint, object>({
   conditions: {},
 });
 
+/**
+ * The endpoints of a workspace that do not acknowledge, or were disabled for it, newest first, and how many there are: primary keys of
+ * webhook_flows and webhook_endpoints, both of which begin with the workspace.
+ */
+export async function findFailingEndpoints(
+  queryable: Queryable,
+  workspaceId: Uuid,
+  limit: number,
+): Promise<{ readonly count: number; readonly endpoints: WebhookEndpoint[] }> {
+  const rows = await queryable.query<Record<string, unknown> & { count: number }>(
+    `select ${webhookEndpointTable.select('t')}, (count(*) over ())::integer as count
+     from webhook_flows f join webhook_endpoints t on t.workspace_id = f.workspace_id and t.id = f.endpoint_id
+     where f.workspace_id = $1 and f.failing_since is not null and t.deleted_at is null
+       and (f.breaker <> 'closed' or t.status = 'disabled')
+     order by t.id desc limit $2`,
+    [workspaceId, limit],
+  );
+  return { count: rows[0]?.count ?? 0, endpoints: rows.map((row) => webhookEndpointTable.fromRow(row)) };
+}
+
 /** Endpoints by their ids alone, whoever they belong to: the index webhook_endpoints_by_id, one look-up each. Deleted ones are absent. */
 export async function findWebhookEndpoints(queryable: Queryable, ids: readonly Uuid[]): Promise<WebhookEndpoint[]> {
   const text =

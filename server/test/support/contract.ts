@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { newId } from '../../src/compose.ts';
 import { decodeId, encodeId, type Uuid } from '../../src/domain/ids.ts';
 import type { Scope } from '../../src/domain/scopes.ts';
+import type { Access } from '../../src/http/route.ts';
 import { bringMilestone, type CallOptions, type CallResult, type Json, openTestApp, type TestApp, type TestAppOptions } from './app.ts';
 import { schemaFaults } from './json-schema.ts';
 
@@ -19,6 +20,8 @@ export interface Operation {
   readonly method: OperationMethod;
   /** As in the document: `/v1/projects/{id}`. */
   readonly path: string;
+  /** Who may call: a key or a session of a member, a person with a session, or anybody. */
+  readonly access: Access;
   /** Null where any key will do or the body decides. */
   readonly scope: Scope | null;
   /** The prefix of the id in the path; null where there is none. */
@@ -40,9 +43,16 @@ export function resolve(node: Json): Json {
   return resolve(target);
 }
 
+/** As the document says it: left out for what holds everywhere, empty for anybody. */
+function accessOf(security: Json): Access {
+  if (security === undefined) return 'workspace';
+  return security.length === 0 ? 'anyone' : 'person';
+}
+
 const METHODS = ['get', 'post', 'patch', 'delete'];
 
-export const operations: readonly Operation[] = Object.entries<Json>(openApi.paths).flatMap(([path, item]) =>
+/** Every operation, whoever may call it. */
+export const allOperations: readonly Operation[] = Object.entries<Json>(openApi.paths).flatMap(([path, item]) =>
   Object.entries<Json>(item)
     .filter(([method]) => METHODS.includes(method))
     .map(([method, operation]) => {
@@ -55,6 +65,7 @@ export const operations: readonly Operation[] = Object.entries<Json>(openApi.pat
         name: operation.operationId,
         method: method.toUpperCase() as OperationMethod,
         path,
+        access: accessOf(operation.security),
         scope: operation['x-required-scope'] ?? null,
         prefix: id === undefined ? null : id.schema.pattern.slice(1, 4),
         query: names('query'),
@@ -74,6 +85,9 @@ export const operations: readonly Operation[] = Object.entries<Json>(openApi.pat
     }),
 );
 
+/** Those that a key may call. */
+export const operations = allOperations.filter(({ access }) => access === 'workspace');
+
 export const operationNamed = (name: string): Operation => operations.find((operation) => operation.name === name) as Operation;
 
 /** The address of an operation; `id` in place of the one of the same kind. */
@@ -85,7 +99,7 @@ export function addressOf(operation: Operation, ids: Ids, id?: string): string {
 export const exampleOf = (operation: Operation): Json => operation.body?.examples[0];
 
 /** Paths that are one word for word come before those that an id could stand for. */
-const patterns = [...operations]
+const patterns = [...allOperations]
   .sort((a, b) => Number(a.path.includes('{')) - Number(b.path.includes('{')))
   .map((operation) => ({ operation, pattern: new RegExp(`^${operation.path.replace(/\{[^}]+\}/g, '[^/]+')}$`) }));
 
@@ -113,14 +127,15 @@ export function answerFaults(method: string, url: string, { status, headers, bod
   if (status < 400) for (const name of requiredHeaders(response)) if (headers[name] === undefined) faults.push(`no ${name}`);
   // A key that ends while its request is under way is told so by a 401, and was counted.
   const counted = headers.ratelimit !== undefined && headers['ratelimit-policy'] !== undefined;
-  if (status !== 401 && status < 500 && !counted) faults.push('no RateLimit headers');
+  const isCountable = operation.access !== 'anyone' && body?.code !== 'foreign_origin';
+  if (isCountable && status !== 401 && status < 500 && !counted) faults.push('no RateLimit headers');
   if ((body?.code === 'missing_api_key' || body?.code === 'invalid_api_key') && counted) faults.push('RateLimit headers for a stranger');
   const [type, content] = Object.entries<Json>(response.content ?? {})[0] ?? [];
   if (content === undefined || method === 'HEAD') return text === '' ? faults : [...faults, 'a body where none is declared'];
   if (!(headers['content-type'] ?? '').startsWith(type as string)) faults.push(`content-type ${headers['content-type']} is not ${type}`);
   if (status >= 400 && content.examples[body?.code] === undefined)
     faults.push(`${status} ${body?.code} is not declared for ${operation.name}`);
-  return [...faults, ...schemaFaults(content.schema, type === 'text/event-stream' ? text : body, resolve)];
+  return [...faults, ...schemaFaults(content.schema, type?.includes('json') ? body : text, resolve)];
 }
 
 /** `Idempotent-Replayed` is there on replays only, `Tranche-Consistency` where a replica answered. */
@@ -182,7 +197,12 @@ export async function populate(app: TestApp): Promise<Record<string, string>> {
      values ($1, $2, 1, now(), 5, 500, null, 'no')`,
     [app.workspaceId, delivery?.id],
   );
+  const invitation = await app.ok('POST', '/v1/invitations', { body: { email: 'invited@example.com', role: 'viewer' } });
+  // So that the other can be made an owner and stop being one.
+  await addMember(app, 'owner');
   return {
+    mem: await addMember(app),
+    ivt: invitation.id,
     prj: project.id,
     mil: milestone.id,
     pay: payment.id,
@@ -195,10 +215,34 @@ export async function populate(app: TestApp): Promise<Record<string, string>> {
   };
 }
 
+/** Somebody in the workspace, who never signs in. */
+export async function addMember(app: Pick<TestApp, 'database' | 'workspaceId'>, role = 'viewer'): Promise<string> {
+  const [person, member] = [newId(), newId()];
+  await app.database.query(
+    "insert into identity_users (id, email, name, created_at, updated_at) values ($1, $2, 'Somebody', now(), now())",
+    [person, `${person}@example.com`],
+  );
+  await app.database.query(
+    'insert into members (workspace_id, id, person_id, role, created_at, updated_at) values ($1, $2, $3, $4, now(), now())',
+    [app.workspaceId, member, person, role],
+  );
+  return encodeId('member', member);
+}
+
 /** A digest of every row that a request could have changed, quick enough to be taken after each of thousands. */
 export async function rowsDigest(app: TestApp): Promise<string> {
   const tables = ['workspaces', 'workspace_heads', 'projects', 'milestones', 'payments', 'invoices', 'ledger_entries', 'events'];
-  tables.push('api_keys', 'idempotency_keys', 'webhook_endpoints', 'deliveries', 'delivery_attempts', 'webhook_repairs');
+  tables.push(
+    'api_keys',
+    'idempotency_keys',
+    'webhook_endpoints',
+    'deliveries',
+    'delivery_attempts',
+    'webhook_repairs',
+    'members',
+    'invitations',
+    'audit_entries',
+  );
   const parts = tables.map((table) => `(select md5(coalesce(string_agg(t::text, '|' order by t::text), '')) from ${table} t)`);
   const [row] = await app.database.query<{ digest: string }>(`select concat_ws(' ', ${parts.join(', ')}) as digest`);
   return row?.digest as string;
@@ -207,8 +251,9 @@ export async function rowsDigest(app: TestApp): Promise<string> {
 /** A digest of everything a workspace's key can list and of what it cannot, by where it stands, to see that nothing changed. */
 export async function snapshot(app: TestApp, key: string = app.key): Promise<Record<string, string>> {
   const digests: Record<string, string> = {};
-  for (const { method, path, streams } of operations) {
-    if (method !== 'GET' || path.includes('{') || streams) continue;
+  // The list of requests grows with each of them.
+  for (const { path } of operations.filter(({ name }) => /^list(?!RequestLog)/.test(name))) {
+    if (path.includes('{')) continue;
     const pages: string[] = [];
     for (let cursor = ''; ; ) {
       const { text, body } = await app.call('GET', `${path}?limit=100${cursor}`, { key });

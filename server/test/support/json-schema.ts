@@ -23,6 +23,8 @@ const formats: Record<string, RegExp> = {
   uri: /^https?:\/\/./i,
   'uri-reference': /^(\/|https?:\/\/)./,
   int64: /^/,
+  email: /^[^\s@]+@[^\s@]+$/,
+  password: /^/,
 };
 
 /** Keywords that a value passes or fails as a whole. */

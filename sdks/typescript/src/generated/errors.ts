@@ -32,6 +32,51 @@ export class InsufficientScopeError extends ApiError {}
 /** The code `scope_escalation`. */
 export class ScopeEscalationError extends ApiError {}
 
+/** The code `not_signed_in`. */
+export class NotSignedInError extends ApiError {}
+
+/** The code `wrong_credentials`. */
+export class WrongCredentialsError extends ApiError {}
+
+/** The code `wrong_password`. */
+export class WrongPasswordError extends ApiError {}
+
+/** The code `wrong_code`. */
+export class WrongCodeError extends ApiError {}
+
+/** The code `too_many_attempts`. */
+export class TooManyAttemptsError extends ApiError {}
+
+/** The code `foreign_origin`. */
+export class ForeignOriginError extends ApiError {}
+
+/** The code `workspace_required`. */
+export class WorkspaceRequiredError extends ApiError {}
+
+/** The code `not_a_member`. */
+export class NotAMemberError extends ApiError {}
+
+/** The code `sign_up_refused`. */
+export class SignUpRefusedError extends ApiError {}
+
+/** The code `invitation_invalid`. */
+export class InvitationInvalidError extends ApiError {}
+
+/** The code `email_taken`. */
+export class EmailTakenError extends ApiError {}
+
+/** The code `already_member`. */
+export class AlreadyMemberError extends ApiError {}
+
+/** The code `last_owner`. */
+export class LastOwnerError extends ApiError {}
+
+/** The code `workspace_closed`. */
+export class WorkspaceClosedError extends ApiError {}
+
+/** The code `too_many_members`. */
+export class TooManyMembersError extends ApiError {}
+
 /** The code `not_found`. */
 export class NotFoundError extends ApiError {}
 
@@ -71,6 +116,9 @@ export class RateLimitedError extends ApiError {}
 /** The code `too_many_streams`. */
 export class TooManyStreamsError extends ApiError {}
 
+/** The code `too_many_exports`. */
+export class TooManyExportsError extends ApiError {}
+
 /** The code `overloaded`. */
 export class OverloadedError extends ApiError {}
 
@@ -89,6 +137,21 @@ export const errorClasses: Readonly<Record<string, { readonly name: string; read
   api_key_expired: { name: 'ApiKeyExpiredError', type: ApiKeyExpiredError },
   insufficient_scope: { name: 'InsufficientScopeError', type: InsufficientScopeError },
   scope_escalation: { name: 'ScopeEscalationError', type: ScopeEscalationError },
+  not_signed_in: { name: 'NotSignedInError', type: NotSignedInError },
+  wrong_credentials: { name: 'WrongCredentialsError', type: WrongCredentialsError },
+  wrong_password: { name: 'WrongPasswordError', type: WrongPasswordError },
+  wrong_code: { name: 'WrongCodeError', type: WrongCodeError },
+  too_many_attempts: { name: 'TooManyAttemptsError', type: TooManyAttemptsError },
+  foreign_origin: { name: 'ForeignOriginError', type: ForeignOriginError },
+  workspace_required: { name: 'WorkspaceRequiredError', type: WorkspaceRequiredError },
+  not_a_member: { name: 'NotAMemberError', type: NotAMemberError },
+  sign_up_refused: { name: 'SignUpRefusedError', type: SignUpRefusedError },
+  invitation_invalid: { name: 'InvitationInvalidError', type: InvitationInvalidError },
+  email_taken: { name: 'EmailTakenError', type: EmailTakenError },
+  already_member: { name: 'AlreadyMemberError', type: AlreadyMemberError },
+  last_owner: { name: 'LastOwnerError', type: LastOwnerError },
+  workspace_closed: { name: 'WorkspaceClosedError', type: WorkspaceClosedError },
+  too_many_members: { name: 'TooManyMembersError', type: TooManyMembersError },
   not_found: { name: 'NotFoundError', type: NotFoundError },
   method_not_allowed: { name: 'MethodNotAllowedError', type: MethodNotAllowedError },
   invalid_transition: { name: 'InvalidTransitionError', type: InvalidTransitionError },
@@ -102,6 +165,7 @@ export const errorClasses: Readonly<Record<string, { readonly name: string; read
   idempotency_key_reused: { name: 'IdempotencyKeyReusedError', type: IdempotencyKeyReusedError },
   rate_limited: { name: 'RateLimitedError', type: RateLimitedError },
   too_many_streams: { name: 'TooManyStreamsError', type: TooManyStreamsError },
+  too_many_exports: { name: 'TooManyExportsError', type: TooManyExportsError },
   overloaded: { name: 'OverloadedError', type: OverloadedError },
   internal_error: { name: 'InternalError', type: InternalError },
 };

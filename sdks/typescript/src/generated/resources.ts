@@ -6,35 +6,70 @@ import type { ListCall } from '../list.ts';
 import type { CallOptions } from '../options.ts';
 import { at, type Requester, Resource } from '../resource.ts';
 import type {
+  Account,
+  AccountUpdate,
+  AccountWorkspace,
   ApiKey,
   ApiKeyCreate,
   ApiKeyRotate,
   ApiKeyWithSecret,
+  AuditEntry,
   Delivery,
   DeliveryAttempt,
   Event,
+  GetInvoiceTotalsQuery,
+  GetPaymentTotalsQuery,
+  Invitation,
+  InvitationCreate,
+  InvitationPreview,
+  InvitationToken,
+  InvitationWithLink,
   Invoice,
+  InvoiceTotals,
   ListApiKeysQuery,
+  ListAuditEntriesQuery,
   ListDeliveriesQuery,
   ListDeliveryAttemptsQuery,
   ListEventsQuery,
+  ListInvitationsQuery,
   ListInvoicesQuery,
+  ListMembersQuery,
+  ListMilestonesQuery,
   ListPaymentsQuery,
   ListProjectMilestonesQuery,
   ListProjectPaymentsQuery,
   ListProjectsQuery,
+  ListRequestLogEntriesQuery,
+  ListSessionsQuery,
   ListWebhookEndpointDeliveriesQuery,
   ListWebhookEndpointsQuery,
   ListWebhookRepairsQuery,
+  Member,
+  MemberUpdate,
   Milestone,
   MilestoneCreate,
   MilestoneUpdate,
+  Overview,
+  OwnerCreation,
+  PasswordChange,
+  PasswordProof,
   Payment,
   PaymentRelease,
+  PaymentTotals,
   Project,
   ProjectCreate,
+  ProjectTotals,
   ProjectUpdate,
+  RequestLogEntry,
+  Session,
+  SetupState,
+  SignIn,
+  SignInResult,
+  SignUp,
   StreamEventsQuery,
+  TotpCode,
+  TotpSetup,
+  Usage,
   WebhookDiagnose,
   WebhookDiagnosis,
   WebhookEndpoint,
@@ -47,6 +82,11 @@ import type {
   WebhookSecretRotate,
   WebhookTest,
   WebhookTestCreate,
+  Workspace,
+  WorkspaceClose,
+  WorkspaceClosing,
+  WorkspaceCreate,
+  WorkspaceUpdate,
 } from './types.ts';
 
 export class Projects extends Resource {
@@ -124,9 +164,31 @@ export class Projects extends Resource {
   listPayments(id: string, query: ListProjectPaymentsQuery = {}, options: CallOptions = {}): ListCall<Payment> {
     return this.requester.list(at`/v1/projects/${id}/payments`, query, options);
   }
+
+  /**
+   * Add a project up.
+   *
+   * What the milestones of a project are together, and what of it was paid, by currency.
+   *
+   * Scope: `payments:read`.
+   */
+  retrieveTotals(id: string, options: CallOptions = {}): Call<ProjectTotals> {
+    return this.requester.call('GET', at`/v1/projects/${id}/totals`, undefined, options, 'project_totals');
+  }
 }
 
 export class Milestones extends Resource {
+  /**
+   * List milestones.
+   *
+   * The milestones of the workspace, newest first. `status=submitted` lists those that await approval, `due_before` those that are late.
+   *
+   * Scope: `milestones:read`.
+   */
+  list(query: ListMilestonesQuery = {}, options: CallOptions = {}): ListCall<Milestone> {
+    return this.requester.list('/v1/milestones', query, options, ['project']);
+  }
+
   /**
    * Read a milestone.
    *
@@ -177,6 +239,17 @@ export class Payments extends Resource {
   release(id: string, body: PaymentRelease = {}, options: CallOptions = {}): Call<Payment> {
     return this.requester.call('POST', at`/v1/payments/${id}/release`, body, options, 'payment');
   }
+
+  /**
+   * Add payments up.
+   *
+   * How many payments there are and how much they are together, by currency. It takes the filters of the list.
+   *
+   * Scope: `payments:read`.
+   */
+  retrieveTotals(query: GetPaymentTotalsQuery = {}, options: CallOptions = {}): Call<PaymentTotals> {
+    return this.requester.call('GET', '/v1/payments/totals', undefined, options, 'payment_totals');
+  }
 }
 
 export class Invoices extends Resource {
@@ -198,6 +271,17 @@ export class Invoices extends Resource {
    */
   retrieve(id: string, options: CallOptions = {}): Call<Invoice> {
     return this.requester.call('GET', at`/v1/invoices/${id}`, undefined, options, 'invoice');
+  }
+
+  /**
+   * Add invoices up.
+   *
+   * How many invoices there are and how much they are together, by currency. It takes the filters of the list.
+   *
+   * Scope: `invoices:read`.
+   */
+  retrieveTotals(query: GetInvoiceTotalsQuery = {}, options: CallOptions = {}): Call<InvoiceTotals> {
+    return this.requester.call('GET', '/v1/invoices/totals', undefined, options, 'invoice_totals');
   }
 }
 
@@ -436,6 +520,78 @@ export class WebhookRepairs extends Resource {
   }
 }
 
+export class WorkspaceCalls extends Resource {
+  /**
+   * Read the workspace and its settings.
+   *
+   * Scope: `workspace:read`.
+   */
+  retrieve(options: CallOptions = {}): Call<Workspace> {
+    return this.requester.call('GET', '/v1/workspace', undefined, options, 'workspace');
+  }
+
+  /**
+   * Change the settings of the workspace.
+   *
+   * Changes the settings it names and leaves the others. Invoices that were issued keep the name, address, logo and number they have; those to come take the new ones, and their count goes on. Projects that exist keep their currency.
+   *
+   * Scope: `workspace:write`.
+   */
+  update(body: WorkspaceUpdate, options: CallOptions = {}): Call<Workspace> {
+    return this.requester.call('PATCH', '/v1/workspace', body, options, 'workspace');
+  }
+
+  /**
+   * Close the workspace.
+   *
+   * Revokes its keys, disables its webhook endpoints and refuses every further write. Its members can go on reading; nothing is deleted. There is no way back.
+   *
+   * Scope: `workspace:own`.
+   */
+  close(body: WorkspaceClose, options: CallOptions = {}): Call<WorkspaceClosing> {
+    return this.requester.call('POST', '/v1/workspace/close', body, options, 'workspace_closing');
+  }
+}
+
+export class OverviewCalls extends Resource {
+  /**
+   * Read what needs attention.
+   *
+   * What awaits approval, what is overdue, which webhook endpoints fail, and what was released month by month. It also asks for the scopes `milestones:read`, `payments:read`, `webhooks:read`, since it shows what they let one read.
+   *
+   * Scope: `workspace:read`.
+   */
+  retrieve(options: CallOptions = {}): Call<Overview> {
+    return this.requester.call('GET', '/v1/overview', undefined, options, 'overview');
+  }
+}
+
+export class RequestLogEntries extends Resource {
+  /**
+   * List requests.
+   *
+   * The requests that were answered in the last days, newest first: every write and every failure, and of reads one in so many (the server is told how many; refusals for the rate limit count as reads). They appear within seconds, never hold what was sent, and may be incomplete when the server was overloaded or stopped without warning.
+   *
+   * Scope: `request_log:read`.
+   */
+  list(query: ListRequestLogEntriesQuery = {}, options: CallOptions = {}): ListCall<RequestLogEntry> {
+    return this.requester.list('/v1/request_log_entries', query, options, ['api_key']);
+  }
+}
+
+export class UsageCalls extends Resource {
+  /**
+   * Read what keys use of their limit.
+   *
+   * For each key that was used in the last 24 hours: what it has used of this minute, and its requests hour by hour.
+   *
+   * Scope: `request_log:read`.
+   */
+  retrieve(options: CallOptions = {}): Call<Usage> {
+    return this.requester.call('GET', '/v1/usage', undefined, options, 'usage');
+  }
+}
+
 export class ApiKeys extends Resource {
   /**
    * List API keys.
@@ -491,6 +647,252 @@ export class ApiKeys extends Resource {
   }
 }
 
+export class AccountCalls extends Resource {
+  /** Read whether the server waits for its first owner. */
+  retrieveSetup(options: CallOptions = {}): Call<SetupState> {
+    return this.requester.call('GET', '/v1/account/setup', undefined, options, 'setup');
+  }
+
+  /**
+   * Sign up.
+   *
+   * With the setup token that the server prints, as the first person and owner of the default workspace; after that with the token of an invitation for this address. Whoever signs up is signed in.
+   */
+  signUp(body: SignUp, options: CallOptions = {}): Call<SignInResult> {
+    return this.requester.call('POST', '/v1/account/sign_up', body, options, 'sign_in');
+  }
+
+  /**
+   * Sign in.
+   *
+   * Sets a session cookie that scripts cannot read. Where the account has a second factor, nobody is signed in yet: send the code next. Too many attempts for an address or an account are refused for a while.
+   */
+  signIn(body: SignIn, options: CallOptions = {}): Call<SignInResult> {
+    return this.requester.call('POST', '/v1/account/sign_in', body, options, 'sign_in');
+  }
+
+  /**
+   * Sign in: the code.
+   *
+   * The second step where `totp_required` was true, within ten minutes. A code is good once.
+   */
+  signInTotp(body: TotpCode, options: CallOptions = {}): Call<SignInResult> {
+    return this.requester.call('POST', '/v1/account/sign_in/totp', body, options, 'sign_in');
+  }
+
+  /**
+   * Sign out.
+   *
+   * Ends this session.
+   */
+  signOut(options: CallOptions = {}): Call<void> {
+    return this.requester.call('POST', '/v1/account/sign_out', undefined, options);
+  }
+
+  /**
+   * Read the account.
+   *
+   * Who is signed in, and the workspaces they are a member of.
+   */
+  retrieve(options: CallOptions = {}): Call<Account> {
+    return this.requester.call('GET', '/v1/account', undefined, options, 'account');
+  }
+
+  /** Update the account. */
+  update(body: AccountUpdate, options: CallOptions = {}): Call<Account> {
+    return this.requester.call('PATCH', '/v1/account', body, options, 'account');
+  }
+
+  /**
+   * Change the password.
+   *
+   * Ends every other session of the account, and gives this one a new cookie.
+   */
+  password(body: PasswordChange, options: CallOptions = {}): Call<void> {
+    return this.requester.call('POST', '/v1/account/password', body, options);
+  }
+
+  /**
+   * Begin with a second factor.
+   *
+   * Makes a secret for an authenticator. Nothing is asked for at a sign-in until a first code has been right. A second call makes another secret.
+   */
+  totp(body: PasswordProof, options: CallOptions = {}): Call<TotpSetup> {
+    return this.requester.call('POST', '/v1/account/totp', body, options, 'totp_setup');
+  }
+
+  /**
+   * Turn the second factor on.
+   *
+   * The first right code of the authenticator: from here on signing in asks for one. This session gets a new cookie.
+   */
+  totpVerify(body: TotpCode, options: CallOptions = {}): Call<void> {
+    return this.requester.call('POST', '/v1/account/totp/verify', body, options);
+  }
+
+  /** Turn the second factor off. */
+  totpDisable(body: PasswordProof, options: CallOptions = {}): Call<void> {
+    return this.requester.call('POST', '/v1/account/totp/disable', body, options);
+  }
+
+  /**
+   * List sessions.
+   *
+   * Where the account is signed in, newest first.
+   */
+  listSessions(query: ListSessionsQuery = {}, options: CallOptions = {}): ListCall<Session> {
+    return this.requester.list('/v1/account/sessions', query, options);
+  }
+
+  /**
+   * Revoke a session.
+   *
+   * From this commit on no write with the session commits, and within a second no read is answered.
+   */
+  revokeSession(id: string, options: CallOptions = {}): Call<void> {
+    return this.requester.call('DELETE', at`/v1/account/sessions/${id}`, undefined, options);
+  }
+}
+
+export class Workspaces extends Resource {
+  /**
+   * Create a workspace.
+   *
+   * Whoever creates it owns it. It shares nothing with the other workspaces of the server.
+   */
+  create(body: WorkspaceCreate, options: CallOptions = {}): Call<AccountWorkspace> {
+    return this.requester.call('POST', '/v1/workspaces', body, options, 'account_workspace');
+  }
+}
+
+export class Members extends Resource {
+  /**
+   * List members.
+   *
+   * The people of the workspace, newest first.
+   *
+   * Scope: `members:read`.
+   */
+  list(query: ListMembersQuery = {}, options: CallOptions = {}): ListCall<Member> {
+    return this.requester.list('/v1/members', query, options);
+  }
+
+  /**
+   * Read a member.
+   *
+   * Scope: `members:read`.
+   */
+  retrieve(id: string, options: CallOptions = {}): Call<Member> {
+    return this.requester.call('GET', at`/v1/members/${id}`, undefined, options, 'member');
+  }
+
+  /**
+   * Change a member's role.
+   *
+   * Nobody gives a role that may do more than they may themselves. The role of an owner is changed by owners, and never that of the last.
+   *
+   * Scope: `members:write`.
+   */
+  update(id: string, body: MemberUpdate, options: CallOptions = {}): Call<Member> {
+    return this.requester.call('PATCH', at`/v1/members/${id}`, body, options, 'member');
+  }
+
+  /**
+   * Remove a member, or leave.
+   *
+   * From this commit on no write of the person in this workspace commits, and within a second no read is answered. Everybody may remove themselves; removing somebody else takes the scope `members:write`, and `workspace:own` where it is an owner. The last owner stays.
+   */
+  remove(id: string, options: CallOptions = {}): Call<void> {
+    return this.requester.call('DELETE', at`/v1/members/${id}`, undefined, options);
+  }
+
+  /**
+   * Make a member an owner.
+   *
+   * An owner can do everything, also close the workspace and remove other owners. Whoever asks stays an owner too.
+   *
+   * Scope: `workspace:own`.
+   */
+  makeOwner(id: string, body: OwnerCreation = {}, options: CallOptions = {}): Call<Member> {
+    return this.requester.call('POST', at`/v1/members/${id}/make_owner`, body, options, 'member');
+  }
+}
+
+export class Invitations extends Resource {
+  /**
+   * List invitations.
+   *
+   * Newest first, used, revoked and expired ones included. Their links cannot be read again.
+   *
+   * Scope: `members:read`.
+   */
+  list(query: ListInvitationsQuery = {}, options: CallOptions = {}): ListCall<Invitation> {
+    return this.requester.list('/v1/invitations', query, options);
+  }
+
+  /**
+   * Invite somebody.
+   *
+   * The link is mailed where the server can send mail, and otherwise in the answer, this once, for whoever invites to pass it on. It is for this address alone, is good once, and ends after seven days. Nobody invites to a role that may do more than they may themselves.
+   *
+   * Scope: `members:write`.
+   */
+  create(body: InvitationCreate, options: CallOptions = {}): Call<InvitationWithLink> {
+    return this.requester.call('POST', '/v1/invitations', body, options, 'invitation');
+  }
+
+  /**
+   * Read an invitation.
+   *
+   * Scope: `members:read`.
+   */
+  retrieve(id: string, options: CallOptions = {}): Call<Invitation> {
+    return this.requester.call('GET', at`/v1/invitations/${id}`, undefined, options, 'invitation');
+  }
+
+  /**
+   * Revoke an invitation.
+   *
+   * Its link is worth nothing from here on. The invitation stays listed. Revoking it again changes nothing.
+   *
+   * Scope: `members:write`.
+   */
+  revoke(id: string, options: CallOptions = {}): Call<Invitation> {
+    return this.requester.call('DELETE', at`/v1/invitations/${id}`, undefined, options, 'invitation');
+  }
+
+  /**
+   * Look an invitation up by its link.
+   *
+   * Who invites to what, for whoever holds the link, before they sign up or in. Changes nothing.
+   */
+  lookup(body: InvitationToken, options: CallOptions = {}): Call<InvitationPreview> {
+    return this.requester.call('POST', '/v1/invitations/lookup', body, options, 'invitation_preview');
+  }
+
+  /**
+   * Accept an invitation.
+   *
+   * For somebody who has an account and is signed in with the address of the invitation. Others sign up with it.
+   */
+  accept(body: InvitationToken, options: CallOptions = {}): Call<Account> {
+    return this.requester.call('POST', '/v1/invitations/accept', body, options, 'account');
+  }
+}
+
+export class AuditEntries extends Resource {
+  /**
+   * List the audit log.
+   *
+   * Every change of settings, keys, members, roles, invitations and webhook endpoints, newest first: who, when, from where, and what. An entry commits with the change it tells of, and is never changed or deleted.
+   *
+   * Scope: `audit:read`.
+   */
+  list(query: ListAuditEntriesQuery = {}, options: CallOptions = {}): ListCall<AuditEntry> {
+    return this.requester.list('/v1/audit_entries', query, options, ['actor', 'target']);
+  }
+}
+
 /** Every resource of the API. */
 export class Resources {
   readonly projects: Projects;
@@ -501,7 +903,16 @@ export class Resources {
   readonly webhookEndpoints: WebhookEndpoints;
   readonly deliveries: Deliveries;
   readonly webhookRepairs: WebhookRepairs;
+  readonly workspace: WorkspaceCalls;
+  readonly overview: OverviewCalls;
+  readonly requestLogEntries: RequestLogEntries;
+  readonly usage: UsageCalls;
   readonly apiKeys: ApiKeys;
+  readonly account: AccountCalls;
+  readonly workspaces: Workspaces;
+  readonly members: Members;
+  readonly invitations: Invitations;
+  readonly auditEntries: AuditEntries;
 
   constructor(requester: Requester) {
     this.projects = new Projects(requester);
@@ -512,6 +923,15 @@ export class Resources {
     this.webhookEndpoints = new WebhookEndpoints(requester);
     this.deliveries = new Deliveries(requester);
     this.webhookRepairs = new WebhookRepairs(requester);
+    this.workspace = new WorkspaceCalls(requester);
+    this.overview = new OverviewCalls(requester);
+    this.requestLogEntries = new RequestLogEntries(requester);
+    this.usage = new UsageCalls(requester);
     this.apiKeys = new ApiKeys(requester);
+    this.account = new AccountCalls(requester);
+    this.workspaces = new Workspaces(requester);
+    this.members = new Members(requester);
+    this.invitations = new Invitations(requester);
+    this.auditEntries = new AuditEntries(requester);
   }
 }

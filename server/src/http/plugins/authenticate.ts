@@ -1,6 +1,7 @@
 // Who calls, and whether the key may call once more in this minute: the first two questions of every request under /v1.
 // Answers at once while the key is cached and a token is in hand. The secret is hashed and forgotten; it is never logged.
 
+import type { IncomingMessage } from 'node:http';
 import type { KeyCache } from '../../accounts/key-cache.ts';
 import type { KeyUses } from '../../accounts/key-uses.ts';
 import type { RateLimit } from '../../accounts/rate-limit.ts';
@@ -8,10 +9,16 @@ import { type ApiKey, refuseKey } from '../../domain/api-key.ts';
 import { errorCatalogue, type Refusal } from '../../domain/errors.ts';
 import type { LoadGate } from '../load-gate.ts';
 import type { ProblemContext } from '../problems.ts';
+import type { Access, Caller } from '../route.ts';
+import type { SessionAdmission } from './sessions.ts';
+
+export type Limits = Pick<RateLimit, 'take' | 'secondsToReset' | 'limitPerMinute'>;
 
 export interface Authentication {
   readonly keys: Pick<KeyCache, 'find'>;
-  readonly limits: Pick<RateLimit, 'take' | 'secondsToReset' | 'limitPerMinute'>;
+  /** Left out where nobody can sign in. */
+  readonly admitSession?: SessionAdmission | undefined;
+  readonly limits: Limits;
   readonly uses: Pick<KeyUses, 'record'>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -19,9 +26,9 @@ export interface Authentication {
   readonly gate?: LoadGate | undefined;
 }
 
-/** A request that may go on, or the reason why not; with the state of the key's minute wherever the key is known. */
+/** A request that may go on, or the reason why not; with the state of the minute wherever the key or the session is known. */
 export interface Admission {
-  readonly key: ApiKey | null;
+  readonly caller: Caller | null;
   readonly refusal: Refusal | null;
   readonly context: ProblemContext | undefined;
   /** The value of the RateLimit header; null where no key counts. */
@@ -40,7 +47,7 @@ export function bearerSecret(header: string | undefined): string | null {
   return /^[\x21-\x7e]+$/.test(secret) ? secret : null;
 }
 
-const stranger = (refusal: Refusal): Admission => ({ key: null, refusal, context: undefined, rateLimit: null });
+export const stranger = (refusal: Refusal): Admission => ({ caller: null, refusal, context: undefined, rateLimit: null });
 const NO_KEY = stranger({ code: 'missing_api_key', detail: errorCatalogue.missing_api_key.fix });
 const UNKNOWN_KEY = stranger({ code: 'invalid_api_key', detail: errorCatalogue.invalid_api_key.meaning });
 const REFUSED_KEYS = {
@@ -54,20 +61,24 @@ const SHED_STRANGER = stranger(SHED);
 
 const ignore = (): void => {};
 
-/** Makes the function that admits a request by its Authorization header. */
+export type Admit = (request: IncomingMessage, isWrite: boolean) => Admission | Promise<Admission>;
+
+/** Makes the function that admits requests to routes of one kind: by the Authorization header, or by a session where there is none. */
 export function createAdmission({
   keys,
   limits,
   uses,
   now,
   gate,
-}: Authentication): (authorization: string | undefined, isWrite: boolean) => Admission | Promise<Admission> {
+  admitSession = noSessions,
+}: Authentication): (access: Access) => Admit {
   function counted(key: ApiKey, remaining: number): Admission {
     const resetSeconds = limits.secondsToReset();
     const rateLimit = `"default";r=${Math.max(0, remaining)};t=${resetSeconds}`;
-    if (remaining >= 0) return { key, refusal: null, context: undefined, rateLimit };
+    const caller = { workspaceId: key.workspaceId, keyId: key.id, scopes: key.scopes, session: null };
+    if (remaining >= 0) return { caller, refusal: null, context: undefined, rateLimit };
     const detail = `This key has used its ${limits.limitPerMinute} requests of this minute; the next one begins in ${resetSeconds} s.`;
-    return { key, refusal: { code: 'rate_limited', detail }, context: { retryAfterSeconds: resetSeconds }, rateLimit };
+    return { caller, refusal: { code: 'rate_limited', detail }, context: { retryAfterSeconds: resetSeconds }, rateLimit };
   }
 
   function admitKey(key: ApiKey | null, isWrite: boolean): Admission | Promise<Admission> {
@@ -85,7 +96,18 @@ export function createAdmission({
     return typeof remaining === 'number' ? counted(key, remaining) : remaining.then((left) => counted(key, left));
   }
 
-  return (authorization, isWrite) => {
+  /** People wait with everybody else of their workspace. */
+  const shedSession = (admission: Admission, isWrite: boolean): Admission =>
+    admission.caller !== null && admission.refusal === null && gate?.refuses(admission.caller.workspaceId, isWrite) === true
+      ? { ...admission, refusal: SHED }
+      : admission;
+
+  const admitKeyOrSession: Admit = (request, isWrite) => {
+    const { authorization, cookie } = request.headers;
+    if (authorization === undefined && cookie !== undefined) {
+      const admission = admitSession(request, 'workspace');
+      return admission instanceof Promise ? admission.then((admitted) => shedSession(admitted, isWrite)) : shedSession(admission, isWrite);
+    }
     const secret = bearerSecret(authorization);
     if (secret === null) return NO_KEY;
     const found = keys.find(secret);
@@ -96,7 +118,10 @@ export function createAdmission({
     }
     return found.then((key) => admitKey(key, isWrite));
   };
+  return (access) => (access === 'workspace' ? admitKeyOrSession : (request) => admitSession(request, access));
 }
+
+const noSessions = (): Admission => NO_KEY;
 
 /** The RateLimit-Policy header: the same on every answer. */
 export const rateLimitPolicy = (limitPerMinute: number): string => `"default";q=${limitPerMinute};w=60`;

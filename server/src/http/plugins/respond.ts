@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import type { Refusal } from '../../domain/errors.ts';
 import { CommitUnknown, DatabaseUnavailable, TransactionAborted } from '../../store/database.ts';
 import { PROBLEM_CONTENT_TYPE, type ProblemContext, problemHeaders, problemStatus, toProblem } from '../problems.ts';
+import type { Caller } from '../route.ts';
 import { createOverloadLog } from './overload-log.ts';
 
 export const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
@@ -31,7 +32,16 @@ export interface Exchange {
   bodyRead: boolean;
   /** Counts the answer and its time; null where nobody counts. */
   readonly meter: RequestMeter | null;
+  /** Notes the answer for the workspace that asked; null where nobody does. */
+  readonly note: RequestNote | null;
+  /** Who asks; null as long as nobody has shown to be one who may. */
+  caller: Caller | null;
   readonly startedAtMs: number;
+}
+
+/** What keeps the answers of one operation for the people of the workspace; compose.ts hands it in. */
+export interface RequestNote {
+  answered(caller: Caller, requestId: string, method: string | undefined, status: number, durationMs: number): void;
 }
 
 /** What counts the answers of one operation; compose.ts hands it in. */
@@ -39,7 +49,12 @@ export interface RequestMeter {
   answered(status: number, durationMs: number): void;
 }
 
-export function exchangeOf(request: FastifyRequest, reply: FastifyReply, meter: RequestMeter | null = null): Exchange {
+export function exchangeOf(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  meter: RequestMeter | null = null,
+  note: RequestNote | null = null,
+): Exchange {
   return {
     request: request.raw,
     response: reply.raw,
@@ -47,7 +62,9 @@ export function exchangeOf(request: FastifyRequest, reply: FastifyReply, meter: 
     rateLimit: null,
     bodyRead: false,
     meter,
-    startedAtMs: meter === null ? 0 : performance.now(),
+    note,
+    caller: null,
+    startedAtMs: meter === null && note === null ? 0 : performance.now(),
   };
 }
 
@@ -60,10 +77,10 @@ export interface ResponderOptions {
 
 export interface Responder {
   /** `text` null: no body and, but for 204 and 304, a length of 0. */
-  send(exchange: Exchange, status: number, text: string | null, extra?: Readonly<Record<string, string>>): void;
+  send(exchange: Exchange, status: number, text: string | null, extra?: Readonly<Record<string, string | string[]>>): void;
   refuse(exchange: Exchange, refusal: Refusal, context?: ProblemContext): void;
   /** Writes the head of an answer without an end and hands the connection on; a HEAD request gets the head alone. */
-  stream(exchange: Exchange, type: string, begin: (response: ServerResponse) => void): void;
+  stream(exchange: Exchange, type: string, begin: (response: ServerResponse) => void, extra?: Readonly<Record<string, string>>): void;
   /** Something was thrown: the database out of reach, or a defect. */
   fail(exchange: Exchange, error: unknown): void;
 }
@@ -79,8 +96,8 @@ export function createResponder({ log, rateLimitPolicy, isDraining }: ResponderO
   const traces = log.isLevelEnabled('debug');
   const logOverload = createOverloadLog(log, () => performance.now());
 
-  function commonHeaders({ requestId, rateLimit }: Exchange): Record<string, string | number> {
-    const headers: Record<string, string | number> = {
+  function commonHeaders({ requestId, rateLimit }: Exchange): Record<string, string | number | string[]> {
+    const headers: Record<string, string | number | string[]> = {
       'Request-Id': requestId,
       'Cache-Control': 'no-store',
       'X-Content-Type-Options': 'nosniff',
@@ -97,12 +114,12 @@ export function createResponder({ log, rateLimitPolicy, isDraining }: ResponderO
     status: number,
     type: string,
     text: string | null,
-    extra: Readonly<Record<string, string>> | undefined,
+    extra: Readonly<Record<string, string | string[]>> | undefined,
   ): void {
     const { request, response, requestId } = exchange;
     if (response.headersSent || response.destroyed) return;
     const headers = commonHeaders(exchange);
-    if (extra !== undefined) for (const name in extra) headers[name] = extra[name] as string;
+    if (extra !== undefined) for (const name in extra) headers[name] = extra[name] as string | string[];
     if (text !== null) {
       headers['Content-Type'] = type;
       headers['Content-Length'] = Buffer.byteLength(text);
@@ -110,7 +127,7 @@ export function createResponder({ log, rateLimitPolicy, isDraining }: ResponderO
     if (isDraining() || (status >= 400 && mustClose(exchange))) headers.Connection = 'close';
     response.writeHead(status, headers);
     response.end(text ?? undefined);
-    exchange.meter?.answered(status, performance.now() - exchange.startedAtMs);
+    count(exchange, status);
     // Neither the query nor any header or body is logged: they may hold what is nobody's business.
     if (traces)
       log.debug({ request_id: requestId, method: request.method, path: request.url?.split('?', 1)[0], status }, 'request answered');
@@ -118,7 +135,11 @@ export function createResponder({ log, rateLimitPolicy, isDraining }: ResponderO
 
   function refuse(exchange: Exchange, refusal: Refusal, context?: ProblemContext): void {
     const text = JSON.stringify(toProblem(refusal, exchange.requestId));
-    const headers = problemHeaders(refusal.code, refusal.scope === undefined ? context : { ...context, scope: refusal.scope });
+    const { scope, retryAfterSeconds = context?.retryAfterSeconds } = refusal;
+    const headers = problemHeaders(
+      refusal.code,
+      scope === undefined && retryAfterSeconds === undefined ? context : contextWith(context, scope, retryAfterSeconds),
+    );
     write(exchange, problemStatus[refusal.code], PROBLEM_CONTENT_TYPE, text, headers);
     if (refusal.code === 'overloaded') logOverload(exchange.requestId, refusal.detail);
     else if (problemStatus[refusal.code] >= 500) log.error({ request_id: exchange.requestId, code: refusal.code }, refusal.detail);
@@ -127,14 +148,14 @@ export function createResponder({ log, rateLimitPolicy, isDraining }: ResponderO
   return {
     send: (exchange, status, text, extra) => write(exchange, status, JSON_CONTENT_TYPE, text, extra),
     refuse,
-    stream(exchange, type, begin) {
+    stream(exchange, type, begin, extra) {
       const { request, response } = exchange;
       if (response.headersSent || response.destroyed) return;
       // Some proxies gather an answer before they pass it on; `X-Accel-Buffering` tells the most common one not to. A stream has its
       // connection to itself and ends with it: who comes back is led to a process that goes on.
       const own = { 'Content-Type': type, 'X-Accel-Buffering': 'no', Connection: 'close' };
-      response.writeHead(200, { ...commonHeaders(exchange), ...own });
-      exchange.meter?.answered(200, performance.now() - exchange.startedAtMs);
+      response.writeHead(200, { ...commonHeaders(exchange), ...extra, ...own });
+      count(exchange, 200);
       if (request.method === 'HEAD') response.end();
       else begin(response);
     },
@@ -148,6 +169,18 @@ export function createResponder({ log, rateLimitPolicy, isDraining }: ResponderO
       write(exchange, problemStatus[refusal.code], PROBLEM_CONTENT_TYPE, text, problemHeaders(refusal.code));
     },
   };
+}
+
+function contextWith(context: ProblemContext | undefined, scope: Refusal['scope'], retryAfterSeconds: number | undefined): ProblemContext {
+  return { ...context, ...(scope === undefined ? {} : { scope }), ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) };
+}
+
+function count(exchange: Exchange, status: number): void {
+  const { meter, note, caller } = exchange;
+  if (meter === null && note === null) return;
+  const durationMs = performance.now() - exchange.startedAtMs;
+  meter?.answered(status, durationMs);
+  if (note !== null && caller !== null) note.answered(caller, exchange.requestId, exchange.request.method, status, durationMs);
 }
 
 /** What a client is told of a throw: whether anything happened, and nothing of the inside. */

@@ -18,12 +18,14 @@ import {
 } from '../../schemas/api-keys.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { serializerOf } from '../serialize.ts';
-import { envelope, submit, type Writes } from '../writes.ts';
+import { audited, submit, type Writes } from '../writes.ts';
 
 const serialize = serializerOf(apiKeyResource);
 const serializeWithSecret = serializerOf(apiKeyWithSecretResource);
 
-export function apiKeyWriteRoutes({ lane, clock, makeKeySecret }: Writes): Route[] {
+export function apiKeyWriteRoutes(writes: Writes): Route[] {
+  const { lane, clock, makeKeySecret } = writes;
+
   /** A fresh secret, what of it is stored, and the answer that shows it this once. */
   function mint() {
     const secret = makeKeySecret();
@@ -54,7 +56,7 @@ export function apiKeyWriteRoutes({ lane, clock, makeKeySecret }: Writes): Route
         const { name, scopes = request.caller.scopes, expires_at } = request.body;
         const { material, created } = mint();
         const draft = { name, scopes, expiresAt: expires_at ?? null, material };
-        return submit(lane, createApiKey(envelope(request, created), draft, request.caller.scopes));
+        return submit(lane, createApiKey(audited(writes, request, created), draft, request.caller.scopes));
       },
     }),
     defineRoute({
@@ -79,7 +81,10 @@ export function apiKeyWriteRoutes({ lane, clock, makeKeySecret }: Writes): Route
       async handle(request) {
         const { material, created } = mint();
         const overlapMs = request.body.overlap_seconds * 1000;
-        return submit(lane, rotateApiKey(envelope(request, created), request.ids.id as string, overlapMs, material, request.caller.scopes));
+        return submit(
+          lane,
+          rotateApiKey(audited(writes, request, created), request.ids.id as string, overlapMs, material, request.caller.scopes),
+        );
       },
     }),
     defineRoute({
@@ -94,7 +99,7 @@ export function apiKeyWriteRoutes({ lane, clock, makeKeySecret }: Writes): Route
       ids: { id: 'api_key' },
       success: { status: 200, description: 'The key, revoked.', schema: apiKeyResource, example: apiKeyExample },
       errors: [],
-      handle: (request) => submit(lane, revokeApiKey(envelope(request, revoked), request.ids.id as string)),
+      handle: (request) => submit(lane, revokeApiKey(audited(writes, request, revoked), request.ids.id as string)),
     }),
   ];
 }

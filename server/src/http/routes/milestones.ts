@@ -2,7 +2,14 @@
 // They turn a query into a read and a record into an answer, and decide nothing.
 
 import type { Uuid } from '../../domain/ids.ts';
-import { milestoneExample, milestoneList, milestoneListQuery, milestoneResource, presentMilestone } from '../../schemas/milestones.ts';
+import {
+  milestoneExample,
+  milestoneList,
+  milestoneListQuery,
+  milestoneResource,
+  presentMilestone,
+  workspaceMilestoneListQuery,
+} from '../../schemas/milestones.ts';
 import { ABSENT } from '../mount.ts';
 import { listAnswer, listExample, pageOf, type Reads } from '../reads.ts';
 import { defineRoute, type Route } from '../route.ts';
@@ -27,6 +34,24 @@ export function milestoneReadRoutes(reads: Reads): Route[] {
         const filters = { projectId: ids.id as Uuid, status: query.status };
         const found = await reads.listMilestones(caller.workspaceId, filters, page);
         return found === null ? ABSENT : listAnswer('milestone', found, page, presentMilestone);
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/v1/milestones',
+      operationId: 'listMilestones',
+      tag: 'Milestones',
+      summary: 'List milestones',
+      description:
+        'The milestones of the workspace, newest first. `status=submitted` lists those that await approval, `due_before` those that are late.',
+      scope: 'milestones:read',
+      query: workspaceMilestoneListQuery,
+      success: { status: 200, description: 'A page of milestones.', schema: milestoneList, example: listExample(milestoneExample) },
+      errors: [],
+      async handle({ caller, query }) {
+        const page = pageOf(query);
+        const filters = { status: query.status, dueBefore: query.due_before, projectId: query.project_id };
+        return listAnswer('milestone', await reads.listAllMilestones(caller.workspaceId, filters, page), page, presentMilestone);
       },
     }),
     defineRoute({

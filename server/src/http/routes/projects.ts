@@ -23,7 +23,7 @@ export function projectReadRoutes(reads: Reads): Route[] {
       errors: [],
       async handle({ caller, query }) {
         const page = pageOf(query);
-        const filters = { status: query.status, clientId: query.client_id, metadata: query.metadata };
+        const filters = { status: query.status, clientId: query.client_id, search: query.q, metadata: query.metadata };
         return listAnswer('project', await reads.listProjects(caller.workspaceId, filters, page), page, presentProject);
       },
     }),

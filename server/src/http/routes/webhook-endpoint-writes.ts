@@ -21,7 +21,7 @@ import {
 import { defineRoute, type Route } from '../route.ts';
 import { serializerOf } from '../serialize.ts';
 import { validationFailed } from '../validation.ts';
-import { envelope, etag, submit, type Writes } from '../writes.ts';
+import { audited, etag, submit, type Writes } from '../writes.ts';
 
 const serialize = serializerOf(webhookEndpointResource);
 const serializeWithSecret = serializerOf(webhookEndpointWithSecretResource);
@@ -94,7 +94,7 @@ export function webhookEndpointWriteRoutes(writes: Writes): Route[] {
           rateLimitPerSecond: request.body.rate_limit_per_second ?? null,
           ordering: request.body.ordering ?? ('none' as const),
         };
-        return submit(lane, createWebhookEndpoint(envelope(request, withSecret(201, secret)), draft));
+        return submit(lane, createWebhookEndpoint(audited(writes, request, withSecret(201, secret)), draft));
       },
     }),
     defineRoute({
@@ -128,7 +128,7 @@ export function webhookEndpointWriteRoutes(writes: Writes): Route[] {
             value === null ? { name, sealed: null } : sealed(writes, id, name, value),
           ),
         };
-        return submit(lane, updateWebhookEndpoint(envelope(request, updated), id, update, request.ifMatch));
+        return submit(lane, updateWebhookEndpoint(audited(writes, request, updated), id, update, request.ifMatch));
       },
     }),
     defineRoute({
@@ -142,7 +142,7 @@ export function webhookEndpointWriteRoutes(writes: Writes): Route[] {
       ids: { id: 'webhook_endpoint' },
       success: { status: 204, description: 'The endpoint is gone.' },
       errors: [],
-      handle: (request) => submit(lane, deleteWebhookEndpoint(envelope(request, deleted), request.ids.id as string)),
+      handle: (request) => submit(lane, deleteWebhookEndpoint(audited(writes, request, deleted), request.ids.id as string)),
     }),
     defineRoute({
       method: 'POST',
@@ -171,7 +171,7 @@ export function webhookEndpointWriteRoutes(writes: Writes): Route[] {
         const secret = makeSigningSecret();
         const overlapMs = request.body.overlap_seconds * 1000;
         const fresh = { sealedSecret: sealSigningSecret(secret, id), signingKey: makeSigningKey(id) };
-        return submit(lane, rotateWebhookSecret(envelope(request, withSecret(200, secret)), id, fresh, overlapMs));
+        return submit(lane, rotateWebhookSecret(audited(writes, request, withSecret(200, secret)), id, fresh, overlapMs));
       },
     }),
   ];

@@ -11,6 +11,7 @@ from .enums import (
     DeliveryStatus,
     EndpointOrdering,
     EventType,
+    GivenRole,
     MilestoneStatus,
     ProjectStatus,
     ReleaseMode,
@@ -21,14 +22,24 @@ from .enums import (
 )
 
 __all__ = [
+    "AccountUpdate",
     "ApiKeyCreate",
     "ApiKeyRotate",
+    "InvitationCreate",
+    "InvitationToken",
+    "MemberUpdate",
     "MilestoneCreate",
     "MilestoneUpdate",
+    "OwnerCreation",
+    "PasswordChange",
+    "PasswordProof",
     "PaymentRelease",
     "ProjectCreate",
     "ProjectUpdate",
+    "SignIn",
+    "SignUp",
     "SubmissionInput",
+    "TotpCode",
     "WebhookDiagnose",
     "WebhookEndpointCreate",
     "WebhookEndpointUpdate",
@@ -36,7 +47,18 @@ __all__ = [
     "WebhookRequest",
     "WebhookSecretRotate",
     "WebhookTestCreate",
+    "WorkspaceClose",
+    "WorkspaceCreate",
+    "WorkspaceLogoInput",
+    "WorkspaceUpdate",
 ]
+
+
+class AccountUpdate(TypedDict, total=False):
+    """What to change; fields left out stay."""
+
+    name: str
+    """What others see."""
 
 
 class _ApiKeyCreateRequired(TypedDict):
@@ -58,6 +80,27 @@ class ApiKeyRotate(TypedDict, total=False):
 
     overlap_seconds: int
     """How long the old secret goes on working. 0 ends it at once."""
+
+
+class InvitationCreate(TypedDict):
+    """Whom to invite, and as what."""
+
+    email: str
+    role: GivenRole
+    """A role that can be given to somebody. Owners are made by `POST /v1/members/{id}/make_owner`."""
+
+
+class InvitationToken(TypedDict):
+    """The token of the link of an invitation."""
+
+    token: str
+
+
+class MemberUpdate(TypedDict):
+    """The role to give. An owner who is given another stops being one."""
+
+    role: GivenRole
+    """A role that can be given to somebody. Owners are made by `POST /v1/members/{id}/make_owner`."""
 
 
 class _MilestoneCreateRequired(TypedDict):
@@ -101,6 +144,26 @@ class MilestoneUpdate(TypedDict, total=False):
     """Fixed once submitted, until changes are requested."""
     currency: str
     """Fixed once submitted, until changes are requested."""
+
+
+class OwnerCreation(TypedDict, total=False):
+    """Nothing has to be said; may be left out."""
+
+
+class PasswordChange(TypedDict):
+    """The password and the one to replace it."""
+
+    current_password: str
+    """The current password."""
+    new_password: str
+    """From 12 to 128 characters, of any kind. Passwords that others would try first are refused."""
+
+
+class PasswordProof(TypedDict):
+    """The password once more, before a step that matters."""
+
+    password: str
+    """The current password."""
 
 
 class PaymentRelease(TypedDict, total=False):
@@ -148,11 +211,42 @@ class ProjectUpdate(TypedDict, total=False):
     """Merged into the metadata: a string sets a key, null deletes it, other keys stay. Up to 50 keys in the result."""
 
 
+class SignIn(TypedDict):
+    """Who signs in."""
+
+    email: str
+    password: str
+    """The current password."""
+
+
+class _SignUpRequired(TypedDict):
+    email: str
+    password: str
+    """From 12 to 128 characters, of any kind. Passwords that others would try first are refused."""
+    name: str
+
+
+class SignUp(_SignUpRequired, total=False):
+    """A new person, who holds a setup token or an invitation."""
+
+    setup_token: str
+    """The token that the server prints until somebody has signed up."""
+    invitation_token: str
+    """The token of the link of an invitation."""
+
+
 class SubmissionInput(TypedDict, total=False):
     """What is handed in."""
 
     note: str
     links: Sequence[str]
+
+
+class TotpCode(TypedDict):
+    """A code of the second factor."""
+
+    code: str
+    """The six digits of the authenticator, or a backup code."""
 
 
 class WebhookDiagnose(TypedDict, total=False):
@@ -257,3 +351,44 @@ class WebhookTestCreate(TypedDict, total=False):
 
     event_type: EventType
     """The kind of event to send a sample of. Default: `payment.released`."""
+
+
+class WorkspaceClose(TypedDict):
+    """Which workspace is meant."""
+
+    name: str
+    """The name of the workspace, so that none is closed by accident."""
+
+
+class WorkspaceCreate(TypedDict):
+    """A new workspace."""
+
+    name: str
+    """What people call it."""
+
+
+class WorkspaceLogoInput(TypedDict):
+    """A new logo."""
+
+    data: str
+    """
+    A PNG or JPEG image in base64, up to 128 KiB and 1024 by 1024 pixels; a PNG with 8 bits a channel and not
+    interlaced.
+    """
+
+
+class WorkspaceUpdate(TypedDict, total=False):
+    """A change of settings. Fields not named stay as they are; null empties one."""
+
+    name: str
+    legal_name: str | None
+    address_lines: Sequence[str]
+    tax_id: str | None
+    logo: WorkspaceLogoInput | None
+    """A new logo."""
+    default_currency: str
+    """The currency of projects that name none, from here on."""
+    invoice_prefix: str
+    """For the numbers of invoices from here on; the count goes on."""
+    tax_line: str | None
+    timezone: str

@@ -7,19 +7,27 @@ from typing import Literal, TypeAlias
 
 __all__ = [
     "ApiKeyStatus",
+    "AuditAction",
+    "AuditActorType",
+    "AuditTargetType",
     "BreakerState",
     "DeliveryStatus",
     "EndpointOrdering",
     "ErrorCode",
     "EventType",
+    "GivenRole",
+    "InvitationStatus",
     "InvoicePaymentStatus",
     "InvoiceStatus",
     "MilestoneStatus",
     "PaymentStatus",
     "ProjectStatus",
     "ReleaseMode",
+    "RequestMethod",
+    "Role",
     "Scope",
     "SignatureScheme",
+    "StatusClass",
     "WebhookEndpointStatus",
     "WebhookRepairAction",
     "WebhookRepairStatus",
@@ -31,6 +39,65 @@ ApiKeyStatus: TypeAlias = Literal[
     "revoked",
 ]
 """Only an active key is accepted."""
+
+AuditAction: TypeAlias = Literal[
+    "workspace.created",
+    "workspace.updated",
+    "workspace.closed",
+    "member.added",
+    "member.role_changed",
+    "member.removed",
+    "invitation.created",
+    "invitation.revoked",
+    "invitation.accepted",
+    "api_key.created",
+    "api_key.rotated",
+    "api_key.revoked",
+    "webhook_endpoint.created",
+    "webhook_endpoint.updated",
+    "webhook_endpoint.secret_rotated",
+    "webhook_endpoint.disabled",
+    "webhook_endpoint.deleted",
+]
+"""
+What was done.
+
+- `workspace.created`: A workspace was created.
+- `workspace.updated`: Settings of the workspace were changed.
+- `workspace.closed`: The workspace was closed.
+- `member.added`: Somebody became a member: by setting up the server, by creating the workspace or by accepting an
+    invitation.
+- `member.role_changed`: A member was given another role.
+- `member.removed`: A member was removed or left.
+- `invitation.created`: Somebody was invited.
+- `invitation.revoked`: An invitation was revoked.
+- `invitation.accepted`: An invitation was accepted.
+- `api_key.created`: An API key was created.
+- `api_key.rotated`: An API key was replaced by a new one.
+- `api_key.revoked`: An API key was revoked.
+- `webhook_endpoint.created`: A webhook endpoint was created.
+- `webhook_endpoint.updated`: A webhook endpoint was changed.
+- `webhook_endpoint.secret_rotated`: A webhook endpoint was given a new secret.
+- `webhook_endpoint.disabled`: A webhook endpoint was disabled by the service, because it failed or said that it is
+    gone.
+- `webhook_endpoint.deleted`: A webhook endpoint was deleted.
+"""
+
+AuditActorType: TypeAlias = Literal[
+    "person",
+    "key",
+    "system",
+]
+"""A person with a session, an API key, or the service itself and its operator."""
+
+AuditTargetType: TypeAlias = Literal[
+    "workspace",
+    "member",
+    "invitation",
+    "api_key",
+    "webhook_endpoint",
+]
+"""The kind of what was changed."""
 
 BreakerState: TypeAlias = Literal[
     "closed",
@@ -70,6 +137,21 @@ ErrorCode: TypeAlias = Literal[
     "api_key_expired",
     "insufficient_scope",
     "scope_escalation",
+    "not_signed_in",
+    "wrong_credentials",
+    "wrong_password",
+    "wrong_code",
+    "too_many_attempts",
+    "foreign_origin",
+    "workspace_required",
+    "not_a_member",
+    "sign_up_refused",
+    "invitation_invalid",
+    "email_taken",
+    "already_member",
+    "last_owner",
+    "workspace_closed",
+    "too_many_members",
     "not_found",
     "method_not_allowed",
     "invalid_transition",
@@ -83,6 +165,7 @@ ErrorCode: TypeAlias = Literal[
     "idempotency_key_reused",
     "rate_limited",
     "too_many_streams",
+    "too_many_exports",
     "overloaded",
     "internal_error",
 ]
@@ -101,6 +184,22 @@ EventType: TypeAlias = Literal[
     "webhook_endpoint.disabled",
 ]
 """The kind of event."""
+
+GivenRole: TypeAlias = Literal[
+    "admin",
+    "developer",
+    "finance",
+    "viewer",
+]
+"""A role that can be given to somebody. Owners are made by `POST /v1/members/{id}/make_owner`."""
+
+InvitationStatus: TypeAlias = Literal[
+    "pending",
+    "accepted",
+    "revoked",
+    "expired",
+]
+"""Only a pending invitation can be accepted."""
 
 InvoicePaymentStatus: TypeAlias = Literal[
     "unpaid",
@@ -142,6 +241,34 @@ ReleaseMode: TypeAlias = Literal[
 ]
 """When the payment of an approved milestone is released: with the approval, or by `POST /v1/payments/{id}/release`."""
 
+RequestMethod: TypeAlias = Literal[
+    "GET",
+    "HEAD",
+    "POST",
+    "PATCH",
+    "DELETE",
+]
+"""An HTTP method."""
+
+Role: TypeAlias = Literal[
+    "owner",
+    "admin",
+    "developer",
+    "finance",
+    "viewer",
+]
+"""
+What a member may do.
+
+- `owner`: Everything, ownership and closing the workspace included.
+- `admin`: Everything but ownership and closing the workspace.
+- `developer`: API keys, webhooks, the request log; creates, edits and submits projects and milestones; approves and
+    releases nothing.
+- `finance`: Reads everything, approves milestones and releases payments, and keeps the billing profile of the
+    workspace.
+- `viewer`: Reads, and changes nothing; sees neither keys nor logs.
+"""
+
 Scope: TypeAlias = Literal[
     "projects:read",
     "projects:write",
@@ -157,6 +284,13 @@ Scope: TypeAlias = Literal[
     "webhooks:write",
     "api_keys:read",
     "api_keys:write",
+    "workspace:read",
+    "workspace:write",
+    "workspace:own",
+    "members:read",
+    "members:write",
+    "audit:read",
+    "request_log:read",
 ]
 """
 What a key may do.
@@ -175,6 +309,13 @@ What a key may do.
 - `webhooks:write`: Create, edit and delete webhook endpoints and rotate their secrets.
 - `api_keys:read`: List API keys (never their secrets).
 - `api_keys:write`: Create, rotate and revoke API keys.
+- `workspace:read`: Read the workspace and its settings.
+- `workspace:write`: Change the settings of the workspace.
+- `workspace:own`: Make owners, demote and remove them, and close the workspace.
+- `members:read`: List members and invitations.
+- `members:write`: Invite people, change their roles and remove them.
+- `audit:read`: Read the audit log.
+- `request_log:read`: Read the log of requests and the use of the rate limit.
 """
 
 SignatureScheme: TypeAlias = Literal[
@@ -185,6 +326,14 @@ SignatureScheme: TypeAlias = Literal[
 By the names of Standard Webhooks: `v1` is HMAC-SHA256 with the secret, `v1a` is ed25519 with a key of the endpoint
 whose public half anybody may read.
 """
+
+StatusClass: TypeAlias = Literal[
+    "2xx",
+    "3xx",
+    "4xx",
+    "5xx",
+]
+"""Statuses by their first digit."""
 
 WebhookEndpointStatus: TypeAlias = Literal[
     "enabled",

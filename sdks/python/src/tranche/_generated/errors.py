@@ -6,31 +6,47 @@ from __future__ import annotations
 from .._errors import ApiError
 
 __all__ = [
+    "AlreadyMemberError",
     "ApiKeyExpiredError",
     "ApiKeyRevokedError",
     "BodyTooLargeError",
+    "EmailTakenError",
     "EndpointDisabledError",
+    "ForeignOriginError",
     "HeadersTooLargeError",
     "IdempotencyKeyReusedError",
     "InsufficientScopeError",
     "InternalError",
     "InvalidApiKeyError",
     "InvalidTransitionError",
+    "InvitationInvalidError",
+    "LastOwnerError",
     "MalformedJsonError",
     "MalformedRequestError",
     "MethodNotAllowedError",
     "MissingApiKeyError",
+    "NotAMemberError",
     "NotEditableError",
     "NotFoundError",
+    "NotSignedInError",
     "OverloadedError",
     "PreconditionFailedError",
     "ProjectArchivedError",
     "RateLimitedError",
     "RequestTimeoutError",
     "ScopeEscalationError",
+    "SignUpRefusedError",
+    "TooManyAttemptsError",
+    "TooManyExportsError",
+    "TooManyMembersError",
     "TooManyStreamsError",
     "UnsupportedMediaTypeError",
     "ValidationFailedError",
+    "WorkspaceClosedError",
+    "WorkspaceRequiredError",
+    "WrongCodeError",
+    "WrongCredentialsError",
+    "WrongPasswordError",
 ]
 
 
@@ -72,6 +88,66 @@ class InsufficientScopeError(ApiError):
 
 class ScopeEscalationError(ApiError):
     """A key cannot give more than it has. `scope_escalation`, status 403."""
+
+
+class NotSignedInError(ApiError):
+    """Nobody is signed in. `not_signed_in`, status 401."""
+
+
+class WrongCredentialsError(ApiError):
+    """The email address or the password is wrong. `wrong_credentials`, status 401."""
+
+
+class WrongPasswordError(ApiError):
+    """The password is wrong. `wrong_password`, status 403."""
+
+
+class WrongCodeError(ApiError):
+    """The code is wrong. `wrong_code`, status 403."""
+
+
+class TooManyAttemptsError(ApiError):
+    """Too many attempts. `too_many_attempts`, status 429."""
+
+
+class ForeignOriginError(ApiError):
+    """The request comes from another site. `foreign_origin`, status 403."""
+
+
+class WorkspaceRequiredError(ApiError):
+    """Which workspace is meant is not said. `workspace_required`, status 400."""
+
+
+class NotAMemberError(ApiError):
+    """No member of this workspace. `not_a_member`, status 403."""
+
+
+class SignUpRefusedError(ApiError):
+    """Signing up needs a setup token or an invitation. `sign_up_refused`, status 403."""
+
+
+class InvitationInvalidError(ApiError):
+    """The invitation does not hold. `invitation_invalid`, status 410."""
+
+
+class EmailTakenError(ApiError):
+    """The email address has an account. `email_taken`, status 409."""
+
+
+class AlreadyMemberError(ApiError):
+    """Already a member. `already_member`, status 409."""
+
+
+class LastOwnerError(ApiError):
+    """A workspace keeps an owner. `last_owner`, status 409."""
+
+
+class WorkspaceClosedError(ApiError):
+    """The workspace is closed. `workspace_closed`, status 409."""
+
+
+class TooManyMembersError(ApiError):
+    """The workspace is full. `too_many_members`, status 409."""
 
 
 class NotFoundError(ApiError):
@@ -126,6 +202,10 @@ class TooManyStreamsError(ApiError):
     """Too many event streams are open. `too_many_streams`, status 429."""
 
 
+class TooManyExportsError(ApiError):
+    """Too many exports are under way. `too_many_exports`, status 429."""
+
+
 class OverloadedError(ApiError):
     """The server is busy. `overloaded`, status 503."""
 
@@ -145,6 +225,21 @@ ERROR_CLASSES: dict[str, type[ApiError]] = {
     "api_key_expired": ApiKeyExpiredError,
     "insufficient_scope": InsufficientScopeError,
     "scope_escalation": ScopeEscalationError,
+    "not_signed_in": NotSignedInError,
+    "wrong_credentials": WrongCredentialsError,
+    "wrong_password": WrongPasswordError,
+    "wrong_code": WrongCodeError,
+    "too_many_attempts": TooManyAttemptsError,
+    "foreign_origin": ForeignOriginError,
+    "workspace_required": WorkspaceRequiredError,
+    "not_a_member": NotAMemberError,
+    "sign_up_refused": SignUpRefusedError,
+    "invitation_invalid": InvitationInvalidError,
+    "email_taken": EmailTakenError,
+    "already_member": AlreadyMemberError,
+    "last_owner": LastOwnerError,
+    "workspace_closed": WorkspaceClosedError,
+    "too_many_members": TooManyMembersError,
     "not_found": NotFoundError,
     "method_not_allowed": MethodNotAllowedError,
     "invalid_transition": InvalidTransitionError,
@@ -158,6 +253,7 @@ ERROR_CLASSES: dict[str, type[ApiError]] = {
     "idempotency_key_reused": IdempotencyKeyReusedError,
     "rate_limited": RateLimitedError,
     "too_many_streams": TooManyStreamsError,
+    "too_many_exports": TooManyExportsError,
     "overloaded": OverloadedError,
     "internal_error": InternalError,
 }

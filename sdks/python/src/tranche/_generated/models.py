@@ -11,16 +11,22 @@ from .._model import Model, list_of
 from .._values import parse_time
 from .enums import (
     ApiKeyStatus,
+    AuditAction,
+    AuditActorType,
+    AuditTargetType,
     BreakerState,
     DeliveryStatus,
     EndpointOrdering,
     EventType,
+    InvitationStatus,
     InvoicePaymentStatus,
     InvoiceStatus,
     MilestoneStatus,
     PaymentStatus,
     ProjectStatus,
     ReleaseMode,
+    RequestMethod,
+    Role,
     Scope,
     SignatureScheme,
     WebhookEndpointStatus,
@@ -29,21 +35,52 @@ from .enums import (
 )
 
 __all__ = [
+    "Account",
+    "AccountWorkspace",
     "ApiKey",
     "ApiKeyWithSecret",
+    "AuditActor",
+    "AuditChange",
+    "AuditEntry",
+    "AuditTarget",
+    "AwaitingApproval",
     "Delivery",
     "DeliveryAttempt",
     "Event",
+    "FailingEndpoints",
+    "Invitation",
+    "InvitationPreview",
+    "InvitationWithLink",
     "Invoice",
     "InvoiceIssuedData",
     "InvoiceLine",
+    "InvoiceTotals",
+    "InvoiceTotalsOfCurrency",
+    "KeyUsage",
+    "Member",
     "Milestone",
     "MilestoneEventData",
+    "Overdue",
+    "Overview",
+    "OverviewTotals",
     "Payment",
     "PaymentReleasedData",
+    "PaymentTotals",
+    "PaymentTotalsOfCurrency",
     "Project",
     "ProjectEventData",
+    "ProjectTotals",
+    "ProjectTotalsOfCurrency",
+    "ReleasedInMonth",
+    "RequestLogEntry",
+    "Session",
+    "SetupState",
+    "SignInResult",
     "Submission",
+    "Sum",
+    "TotpSetup",
+    "Usage",
+    "UsageHour",
     "WebhookDiagnosis",
     "WebhookDiagnosisConnection",
     "WebhookDiagnosisDns",
@@ -56,7 +93,45 @@ __all__ = [
     "WebhookEndpointWithSecret",
     "WebhookRepair",
     "WebhookTest",
+    "Workspace",
+    "WorkspaceClosing",
+    "WorkspaceLogo",
 ]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Account(Model):
+    """The person who is signed in."""
+
+    _object: ClassVar[str | None] = "account"
+
+    id: str
+    object: Literal["account"]
+    email: str
+    name: str
+    totp_enabled: bool
+    """Whether signing in asks for a code as well."""
+    workspaces: list[AccountWorkspace]
+    """The workspaces of the person, oldest first."""
+    created_at: datetime
+    """When the person signed up."""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class AccountWorkspace(Model):
+    """A workspace that a person is a member of."""
+
+    _object: ClassVar[str | None] = "account_workspace"
+
+    id: str
+    object: Literal["account_workspace"]
+    name: str
+    member_id: str
+    """The membership."""
+    role: Role
+    """What a member may do."""
+    closed_at: datetime | None
+    """When it was closed; null while it is open."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -107,6 +182,76 @@ class ApiKeyWithSecret(Model):
     """When it was created."""
     secret: str = field(repr=False)
     """The key itself. It is shown this once and cannot be read again."""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class AuditActor(Model):
+    """Who did it."""
+
+    type: AuditActorType
+    """A person with a session, an API key, or the service itself and its operator."""
+    id: str | None
+    """The id of the person or of the key; null for the service and its operator."""
+    name: str | None
+    """What the person or the key is called."""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class AuditChange(Model):
+    """What one field was and became. Secrets are never among them."""
+
+    _attributes: ClassVar[dict[str, str]] = {
+        "from": "from_",
+    }
+
+    field: str
+    from_: str | None
+    """As text; null for nothing."""
+    to: str | None
+    """As text; null for nothing."""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class AuditEntry(Model):
+    """One change of settings, keys, roles or endpoints. Entries are never changed."""
+
+    _object: ClassVar[str | None] = "audit_entry"
+
+    id: str
+    object: Literal["audit_entry"]
+    occurred_at: datetime
+    """When it was committed, together with the change."""
+    actor: AuditActor
+    """Who did it."""
+    action: AuditAction
+    """What was done."""
+    target: AuditTarget
+    """What was changed."""
+    changes: list[AuditChange]
+    ip: str | None
+    """The address that the request came from."""
+    user_agent: str | None
+    """What the request called itself."""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class AuditTarget(Model):
+    """What was changed."""
+
+    type: AuditTargetType
+    """The kind of what was changed."""
+    id: str
+    """Its id."""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class AwaitingApproval(Model):
+    """Milestones that are submitted."""
+
+    count: int
+    """How many there are."""
+    milestones: list[Milestone]
+    """Up to 5, those that have waited longest first."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -205,6 +350,79 @@ class Event(Model):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class FailingEndpoints(Model):
+    """Endpoints that do not acknowledge, or that were disabled for it. Up to 5 are shown, newest first."""
+
+    count: int
+    """How many there are."""
+    webhook_endpoints: list[WebhookEndpoint]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Invitation(Model):
+    """An invitation to a workspace."""
+
+    _object: ClassVar[str | None] = "invitation"
+
+    id: str
+    object: Literal["invitation"]
+    email: str
+    role: Role
+    """What a member may do."""
+    status: InvitationStatus
+    """Only a pending invitation can be accepted."""
+    invited_by: str | None
+    """Who invited; null where a key did."""
+    expires_at: datetime
+    """When it ends."""
+    created_at: datetime
+    """When it was made."""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class InvitationPreview(Model):
+    """Who invites to what, for whoever holds the link."""
+
+    _object: ClassVar[str | None] = "invitation_preview"
+
+    object: Literal["invitation_preview"]
+    email: str
+    role: Role
+    """What a member may do."""
+    workspace_name: str
+    invited_by: str | None
+    has_account: bool
+    """Whether the address has an account: then sign in and accept, else sign up."""
+    expires_at: datetime
+    """When it ends."""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class InvitationWithLink(Model):
+    """A new invitation."""
+
+    _object: ClassVar[str | None] = "invitation"
+
+    id: str
+    object: Literal["invitation"]
+    email: str
+    role: Role
+    """What a member may do."""
+    status: InvitationStatus
+    """Only a pending invitation can be accepted."""
+    invited_by: str | None
+    """Who invited; null where a key did."""
+    expires_at: datetime
+    """When it ends."""
+    created_at: datetime
+    """When it was made."""
+    mailed: bool
+    """Whether the link is being mailed."""
+    link: str | None
+    """The link to pass on, where it is not mailed. It is shown this once; whoever has it can use it."""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Invoice(Model):
     """The document of one approved milestone."""
 
@@ -269,6 +487,64 @@ class InvoiceLine(Model):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class InvoiceTotals(Model):
+    """Invoices added up, by currency and in the order of its code."""
+
+    _object: ClassVar[str | None] = "invoice_totals"
+
+    object: Literal["invoice_totals"]
+    currencies: list[InvoiceTotalsOfCurrency]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class InvoiceTotalsOfCurrency(Model):
+    """Invoices in one currency."""
+
+    currency: str
+    """The currency, a code of ISO 4217."""
+    unpaid: Sum
+    """How many, and how much together."""
+    paid: Sum
+    """How many, and how much together."""
+    void: Sum
+    """How many, and how much together."""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class KeyUsage(Model):
+    """What a key has used of its limit."""
+
+    api_key_id: str
+    name: str
+    """What people call the key."""
+    hint: str
+    """How its secret begins."""
+    used: int
+    """Of this minute, at most: what is set aside for requests to come counts already."""
+    hours: list[UsageHour]
+    """The last hours in which it was used, newest first, up to the last full minute."""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Member(Model):
+    """A person in a workspace."""
+
+    _object: ClassVar[str | None] = "member"
+
+    id: str
+    object: Literal["member"]
+    person_id: str
+    name: str
+    email: str
+    role: Role
+    """What a member may do."""
+    totp_enabled: bool
+    """Whether the person has a second factor."""
+    created_at: datetime
+    """When the person became a member."""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Milestone(Model):
     """A piece of work with its price. Its approval makes the payment and the invoice."""
 
@@ -328,6 +604,52 @@ class MilestoneEventData(Model):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Overdue(Model):
+    """Milestones whose due date has passed and that are neither submitted nor final."""
+
+    count: int
+    """How many there are."""
+    milestones: list[Milestone]
+    """Up to 5, those that are due for longest first."""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Overview(Model):
+    """What needs somebody, and what was released."""
+
+    _object: ClassVar[str | None] = "overview"
+
+    object: Literal["overview"]
+    today: str
+    """The day in the workspace's time zone, YYYY-MM-DD."""
+    awaiting_approval: AwaitingApproval
+    """Milestones that are submitted."""
+    overdue: Overdue
+    """Milestones whose due date has passed and that are neither submitted nor final."""
+    failing_endpoints: FailingEndpoints
+    """Endpoints that do not acknowledge, or that were disabled for it. Up to 5 are shown, newest first."""
+    months: list[str]
+    """The last 12 months of the workspace's time zone, oldest first, the current one included."""
+    released: list[ReleasedInMonth]
+    totals: list[OverviewTotals]
+    """What waits for its release, and what was released in those months."""
+    latest_event_seq: int
+    """The `seq` of the last event, 0 before the first. `GET /v1/events` goes on from any number before it."""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class OverviewTotals(Model):
+    """Payments in one currency."""
+
+    currency: str
+    """The currency, a code of ISO 4217."""
+    pending: Sum
+    """How many, and how much together."""
+    released: Sum
+    """How many, and how much together."""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Payment(Model):
     """The money of one approved milestone. Released once, never rewritten after."""
 
@@ -371,6 +693,28 @@ class PaymentReleasedData(Model):
     """In minor units of the currency."""
     currency: str
     """The currency, a code of ISO 4217."""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class PaymentTotals(Model):
+    """Payments added up, by currency and in the order of its code."""
+
+    _object: ClassVar[str | None] = "payment_totals"
+
+    object: Literal["payment_totals"]
+    currencies: list[PaymentTotalsOfCurrency]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class PaymentTotalsOfCurrency(Model):
+    """Payments in one currency."""
+
+    currency: str
+    """The currency, a code of ISO 4217."""
+    pending: Sum
+    """How many, and how much together."""
+    released: Sum
+    """How many, and how much together."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -422,11 +766,178 @@ class ProjectEventData(Model):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class ProjectTotals(Model):
+    """A project added up, by currency and in the order of its code."""
+
+    _object: ClassVar[str | None] = "project_totals"
+
+    object: Literal["project_totals"]
+    project_id: str
+    currencies: list[ProjectTotalsOfCurrency]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class ProjectTotalsOfCurrency(Model):
+    """A project in one currency."""
+
+    currency: str
+    """The currency, a code of ISO 4217."""
+    planned: Sum
+    """Milestones that are not cancelled, the approved ones included."""
+    submitted: Sum
+    """Milestones that await approval."""
+    approved: Sum
+    """Approved milestones."""
+    pending: Sum
+    """Payments that wait for their release."""
+    released: Sum
+    """Released payments."""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class ReleasedInMonth(Model):
+    """What was released in one month."""
+
+    month: str
+    """YYYY-MM."""
+    currency: str
+    """The currency, a code of ISO 4217."""
+    count: int
+    """Payments released."""
+    amount: int
+    """Together, in minor units of the currency."""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class RequestLogEntry(Model):
+    """A request that was answered. Never a body, query or header."""
+
+    _object: ClassVar[str | None] = "request_log_entry"
+
+    id: str
+    object: Literal["request_log_entry"]
+    request_id: str
+    """The Request-Id of the answer."""
+    method: RequestMethod
+    """An HTTP method."""
+    path: str
+    """The path as this document writes it, without the ids that were asked for."""
+    status: int
+    """The status of the answer."""
+    duration_ms: float
+    """From the end of its headers until its answer was handed to the network."""
+    api_key_id: str | None
+    """The key that asked; null where a person did."""
+    session_id: str | None
+    """The session of the person who asked; null where a key did."""
+    created_at: datetime
+    """When it was answered."""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Session(Model):
+    """A place where somebody is signed in."""
+
+    _object: ClassVar[str | None] = "session"
+
+    id: str
+    object: Literal["session"]
+    current: bool
+    """Whether it is the one that this request came with."""
+    ip: str | None
+    """The address that signed in."""
+    user_agent: str | None
+    """What signed in, as it called itself."""
+    last_used_at: datetime
+    """When it was last used, to the minute or so."""
+    expires_at: datetime
+    """When it ends at the latest."""
+    created_at: datetime
+    """When it began."""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class SetupState(Model):
+    """Whether the server waits for its first owner."""
+
+    _object: ClassVar[str | None] = "setup"
+
+    object: Literal["setup"]
+    needs_setup: bool
+    """Whether nobody has signed up yet: then the setup token makes the first owner."""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class SignInResult(Model):
+    """What came of signing in."""
+
+    _object: ClassVar[str | None] = "sign_in"
+
+    object: Literal["sign_in"]
+    totp_required: bool
+    """Whether a code is asked for: then nobody is signed in until `POST /v1/account/sign_in/totp` is sent one."""
+    account: Account | None
+    """Who is signed in; null while a code is asked for."""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Submission(Model):
     """What was handed in."""
 
     note: str | None
     links: list[str]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Sum(Model):
+    """How many, and how much together."""
+
+    count: int
+    """How many."""
+    amount: int
+    """Together, in minor units of the currency."""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class TotpSetup(Model):
+    """What an authenticator needs. It counts from the first right code on."""
+
+    _object: ClassVar[str | None] = "totp_setup"
+
+    object: Literal["totp_setup"]
+    totp_uri: str
+    """For the QR code that authenticators read."""
+    secret: str = field(repr=False)
+    """The same secret in base32, to be typed in by hand."""
+    backup_codes: list[str]
+    """Each takes the place of a code once. They are shown this once."""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Usage(Model):
+    """Keys against their rate limit."""
+
+    _object: ClassVar[str | None] = "usage"
+
+    object: Literal["usage"]
+    limit: int
+    """Requests that each key may send in a minute."""
+    minute: datetime
+    """When this minute began."""
+    keys: list[KeyUsage]
+    """Keys that were used lately, up to 100, the newest keys first."""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class UsageHour(Model):
+    """What a key used in an hour."""
+
+    hour: datetime
+    """When the hour began."""
+    requests: int
+    """Requests in it."""
+    busiest_minute: int
+    """Requests in its busiest minute, of one process."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -766,7 +1277,76 @@ class WebhookTest(Model):
     """The exact body that was sent and signed."""
 
 
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Workspace(Model):
+    """A workspace and its settings."""
+
+    _object: ClassVar[str | None] = "workspace"
+
+    id: str
+    object: Literal["workspace"]
+    name: str
+    """What people call it."""
+    legal_name: str | None
+    """Who issues its invoices, where that is not the name."""
+    address_lines: list[str]
+    """The postal address, line by line, as it is on invoices."""
+    tax_id: str | None
+    """As it is on invoices: a VAT number, for example."""
+    logo: WorkspaceLogo | None
+    """The logo on invoices."""
+    default_currency: str
+    """The currency of projects that name none."""
+    invoice_prefix: str
+    """What the numbers of invoices begin with from here on."""
+    tax_line: str | None
+    """A sentence on taxes on invoices. Nothing is reckoned from it."""
+    timezone: str
+    """In which time zone its days and months begin: a name of the IANA database."""
+    version: int
+    """Grows with every change; the ETag."""
+    created_at: datetime
+    """When it was created."""
+    updated_at: datetime
+    """When its settings last changed."""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class WorkspaceClosing(Model):
+    """What closing a workspace ended."""
+
+    _object: ClassVar[str | None] = "workspace_closing"
+
+    object: Literal["workspace_closing"]
+    id: str
+    name: str
+    closed_at: datetime
+    """When it was closed."""
+    revoked_api_keys: int
+    """The keys that were revoked with it."""
+    disabled_webhook_endpoints: int
+    """The webhook endpoints that were disabled with it."""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class WorkspaceLogo(Model):
+    """The logo on invoices."""
+
+    content_type: Literal["image/png", "image/jpeg"]
+    width: int
+    """In pixels."""
+    height: int
+    """In pixels."""
+    data: str
+    """The image in base64."""
+
+
 # How fields that are more than plain JSON are read.
+Account._converters = (
+    ("workspaces", list_of(AccountWorkspace._adopt)),
+    ("created_at", parse_time),
+)
+AccountWorkspace._converters = (("closed_at", parse_time),)
 ApiKey._converters = (
     ("expires_at", parse_time),
     ("revoked_at", parse_time),
@@ -779,6 +1359,13 @@ ApiKeyWithSecret._converters = (
     ("last_used_at", parse_time),
     ("created_at", parse_time),
 )
+AuditEntry._converters = (
+    ("occurred_at", parse_time),
+    ("actor", AuditActor._adopt),
+    ("target", AuditTarget._adopt),
+    ("changes", list_of(AuditChange._adopt)),
+)
+AwaitingApproval._converters = (("milestones", list_of(Milestone._adopt)),)
 Delivery._converters = (
     ("next_attempt_at", parse_time),
     ("created_at", parse_time),
@@ -786,11 +1373,29 @@ Delivery._converters = (
 )
 DeliveryAttempt._converters = (("started_at", parse_time),)
 Event._converters = (("created_at", parse_time),)
+FailingEndpoints._converters = (("webhook_endpoints", list_of(WebhookEndpoint._adopt)),)
+Invitation._converters = (
+    ("expires_at", parse_time),
+    ("created_at", parse_time),
+)
+InvitationPreview._converters = (("expires_at", parse_time),)
+InvitationWithLink._converters = (
+    ("expires_at", parse_time),
+    ("created_at", parse_time),
+)
 Invoice._converters = (
     ("lines", list_of(InvoiceLine._adopt)),
     ("paid_at", parse_time),
     ("created_at", parse_time),
 )
+InvoiceTotals._converters = (("currencies", list_of(InvoiceTotalsOfCurrency._adopt)),)
+InvoiceTotalsOfCurrency._converters = (
+    ("unpaid", Sum._adopt),
+    ("paid", Sum._adopt),
+    ("void", Sum._adopt),
+)
+KeyUsage._converters = (("hours", list_of(UsageHour._adopt)),)
+Member._converters = (("created_at", parse_time),)
 Milestone._converters = (
     ("submission", Submission._adopt),
     ("submitted_at", parse_time),
@@ -798,14 +1403,51 @@ Milestone._converters = (
     ("created_at", parse_time),
     ("updated_at", parse_time),
 )
+Overdue._converters = (("milestones", list_of(Milestone._adopt)),)
+Overview._converters = (
+    ("awaiting_approval", AwaitingApproval._adopt),
+    ("overdue", Overdue._adopt),
+    ("failing_endpoints", FailingEndpoints._adopt),
+    ("released", list_of(ReleasedInMonth._adopt)),
+    ("totals", list_of(OverviewTotals._adopt)),
+)
+OverviewTotals._converters = (
+    ("pending", Sum._adopt),
+    ("released", Sum._adopt),
+)
 Payment._converters = (
     ("released_at", parse_time),
     ("created_at", parse_time),
+)
+PaymentTotals._converters = (("currencies", list_of(PaymentTotalsOfCurrency._adopt)),)
+PaymentTotalsOfCurrency._converters = (
+    ("pending", Sum._adopt),
+    ("released", Sum._adopt),
 )
 Project._converters = (
     ("created_at", parse_time),
     ("updated_at", parse_time),
 )
+ProjectTotals._converters = (("currencies", list_of(ProjectTotalsOfCurrency._adopt)),)
+ProjectTotalsOfCurrency._converters = (
+    ("planned", Sum._adopt),
+    ("submitted", Sum._adopt),
+    ("approved", Sum._adopt),
+    ("pending", Sum._adopt),
+    ("released", Sum._adopt),
+)
+RequestLogEntry._converters = (("created_at", parse_time),)
+Session._converters = (
+    ("last_used_at", parse_time),
+    ("expires_at", parse_time),
+    ("created_at", parse_time),
+)
+SignInResult._converters = (("account", Account._adopt),)
+Usage._converters = (
+    ("minute", parse_time),
+    ("keys", list_of(KeyUsage._adopt)),
+)
+UsageHour._converters = (("hour", parse_time),)
 WebhookDiagnosis._converters = (
     ("checked_at", parse_time),
     ("dns", WebhookDiagnosisDns._adopt),
@@ -839,3 +1481,9 @@ WebhookRepair._converters = (
     ("completed_at", parse_time),
 )
 WebhookTest._converters = (("sent_at", parse_time),)
+Workspace._converters = (
+    ("logo", WorkspaceLogo._adopt),
+    ("created_at", parse_time),
+    ("updated_at", parse_time),
+)
+WorkspaceClosing._converters = (("closed_at", parse_time),)

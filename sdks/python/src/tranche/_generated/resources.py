@@ -13,37 +13,60 @@ from .._stream import EventStream
 from .._stream_progress import StreamRequest
 from .._unexpected import nothing
 from .._values import NOT_GIVEN, NotGiven, either, entity_tag, path_segment
-from .bodies import MilestoneCreate, SubmissionInput
+from .bodies import MilestoneCreate, SubmissionInput, WorkspaceLogoInput
 from .enums import (
+    AuditAction,
     DeliveryStatus,
     EndpointOrdering,
     EventType,
+    GivenRole,
     InvoicePaymentStatus,
     InvoiceStatus,
     MilestoneStatus,
     PaymentStatus,
     ProjectStatus,
     ReleaseMode,
+    RequestMethod,
     Scope,
     SignatureScheme,
+    StatusClass,
     WebhookEndpointStatus,
     WebhookRepairAction,
 )
 from .models import (
+    Account,
+    AccountWorkspace,
     ApiKey,
     ApiKeyWithSecret,
+    AuditEntry,
     Delivery,
     DeliveryAttempt,
     Event,
+    Invitation,
+    InvitationPreview,
+    InvitationWithLink,
     Invoice,
+    InvoiceTotals,
+    Member,
     Milestone,
+    Overview,
     Payment,
+    PaymentTotals,
     Project,
+    ProjectTotals,
+    RequestLogEntry,
+    Session,
+    SetupState,
+    SignInResult,
+    TotpSetup,
+    Usage,
     WebhookDiagnosis,
     WebhookEndpoint,
     WebhookEndpointWithSecret,
     WebhookRepair,
     WebhookTest,
+    Workspace,
+    WorkspaceClosing,
 )
 
 if TYPE_CHECKING:
@@ -67,6 +90,7 @@ class Projects:
         status: ProjectStatus | NotGiven = NOT_GIVEN,
         client_id: str | NotGiven = NOT_GIVEN,
         client: str | NotGiven = NOT_GIVEN,
+        q: str | NotGiven = NOT_GIVEN,
         metadata: Mapping[str, str] | NotGiven = NOT_GIVEN,
         headers: Mapping[str, str] | None = None,
         timeout: float | NotGiven | None = NOT_GIVEN,
@@ -86,6 +110,7 @@ class Projects:
         :param created_before: Only what was created earlier than this (RFC 3339).
         :param status: An archived project takes no new milestones and no moves.
         :param client: The same as `client_id`.
+        :param q: Words, each of which a word of the name or of the client id begins with, in any case and order.
         :param metadata: Only projects whose metadata holds this value under this key: `metadata[order]=A-1001`. Several
             narrow it further.
         :param headers: Further headers for this call.
@@ -105,6 +130,7 @@ class Projects:
                     "created_before": created_before,
                     "status": status,
                     "client_id": either(client_id, client, "client_id"),
+                    "q": q,
                     "metadata": metadata,
                 },
                 {"headers": headers, "timeout": timeout, "max_retries": max_retries},
@@ -411,12 +437,99 @@ class Projects:
             )
         )
 
+    def retrieve_totals(
+        self,
+        project_id: str,
+        /,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> ProjectTotals:
+        """
+        Add a project up.
+
+        What the milestones of a project are together, and what of it was paid, by currency.
+
+        Scope: `payments:read`.
+
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._call(
+            Call(
+                "GET",
+                f"/v1/projects/{path_segment('project_id', project_id)}/totals",
+                decode=ProjectTotals._answer,
+                headers=headers,
+                timeout=timeout,
+                max_retries=max_retries,
+            )
+        )
+
 
 class Milestones:
     """The methods of `client.milestones`."""
 
     def __init__(self, client: Tranche) -> None:
         self._client = client
+
+    def list(
+        self,
+        *,
+        limit: int | NotGiven = NOT_GIVEN,
+        starting_after: str | NotGiven = NOT_GIVEN,
+        ending_before: str | NotGiven = NOT_GIVEN,
+        created_after: datetime | str | NotGiven = NOT_GIVEN,
+        created_before: datetime | str | NotGiven = NOT_GIVEN,
+        status: MilestoneStatus | NotGiven = NOT_GIVEN,
+        due_before: date | str | NotGiven = NOT_GIVEN,
+        project_id: str | NotGiven = NOT_GIVEN,
+        project: str | NotGiven = NOT_GIVEN,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> Page[Milestone]:
+        """
+        List milestones.
+
+        The milestones of the workspace, newest first. `status=submitted` lists those that await approval, `due_before`
+        those that are late.
+
+        Scope: `milestones:read`.
+
+        :param limit: How many to return. Default: 20.
+        :param starting_after: Return what comes after this id, that is, older ones. Not with ending_before.
+        :param ending_before: Return what comes just before this id, that is, newer ones. Not with starting_after.
+        :param created_after: Only what was created later than this (RFC 3339).
+        :param created_before: Only what was created earlier than this (RFC 3339).
+        :param status: Where the work stands. `approved` and `cancelled` are final.
+        :param due_before: Only milestones whose due date is before this day. Without `status`, only those that are
+            neither submitted nor final: what is late.
+        :param project: The same as `project_id`.
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._read_page(
+            ListRequest(
+                "/v1/milestones",
+                Milestone._adopt,
+                "starting_after",
+                {
+                    "limit": limit,
+                    "starting_after": starting_after,
+                    "ending_before": ending_before,
+                    "created_after": created_after,
+                    "created_before": created_before,
+                    "status": status,
+                    "due_before": due_before,
+                    "project_id": either(project_id, project, "project_id"),
+                },
+                {"headers": headers, "timeout": timeout, "max_retries": max_retries},
+            )
+        )
 
     def retrieve(
         self,
@@ -649,6 +762,58 @@ class Payments:
             )
         )
 
+    def retrieve_totals(
+        self,
+        *,
+        created_after: datetime | str | NotGiven = NOT_GIVEN,
+        created_before: datetime | str | NotGiven = NOT_GIVEN,
+        status: PaymentStatus | NotGiven = NOT_GIVEN,
+        project_id: str | NotGiven = NOT_GIVEN,
+        project: str | NotGiven = NOT_GIVEN,
+        client_id: str | NotGiven = NOT_GIVEN,
+        client: str | NotGiven = NOT_GIVEN,
+        milestone_id: str | NotGiven = NOT_GIVEN,
+        milestone: str | NotGiven = NOT_GIVEN,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> PaymentTotals:
+        """
+        Add payments up.
+
+        How many payments there are and how much they are together, by currency. It takes the filters of the list.
+
+        Scope: `payments:read`.
+
+        :param created_after: Only what was created later than this (RFC 3339).
+        :param created_before: Only what was created earlier than this (RFC 3339).
+        :param status: Whether the money has been let go. `released` is final.
+        :param project: The same as `project_id`.
+        :param client: The same as `client_id`.
+        :param milestone: The same as `milestone_id`.
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._call(
+            Call(
+                "GET",
+                "/v1/payments/totals",
+                decode=PaymentTotals._answer,
+                query={
+                    "created_after": created_after,
+                    "created_before": created_before,
+                    "status": status,
+                    "project_id": either(project_id, project, "project_id"),
+                    "client_id": either(client_id, client, "client_id"),
+                    "milestone_id": either(milestone_id, milestone, "milestone_id"),
+                },
+                headers=headers,
+                timeout=timeout,
+                max_retries=max_retries,
+            )
+        )
+
 
 class Invoices:
     """The methods of `client.invoices`."""
@@ -741,6 +906,61 @@ class Invoices:
                 "GET",
                 f"/v1/invoices/{path_segment('invoice_id', invoice_id)}",
                 decode=Invoice._answer,
+                headers=headers,
+                timeout=timeout,
+                max_retries=max_retries,
+            )
+        )
+
+    def retrieve_totals(
+        self,
+        *,
+        created_after: datetime | str | NotGiven = NOT_GIVEN,
+        created_before: datetime | str | NotGiven = NOT_GIVEN,
+        status: InvoiceStatus | NotGiven = NOT_GIVEN,
+        payment_status: InvoicePaymentStatus | NotGiven = NOT_GIVEN,
+        project_id: str | NotGiven = NOT_GIVEN,
+        project: str | NotGiven = NOT_GIVEN,
+        client_id: str | NotGiven = NOT_GIVEN,
+        client: str | NotGiven = NOT_GIVEN,
+        milestone_id: str | NotGiven = NOT_GIVEN,
+        milestone: str | NotGiven = NOT_GIVEN,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> InvoiceTotals:
+        """
+        Add invoices up.
+
+        How many invoices there are and how much they are together, by currency. It takes the filters of the list.
+
+        Scope: `invoices:read`.
+
+        :param created_after: Only what was created later than this (RFC 3339).
+        :param created_before: Only what was created earlier than this (RFC 3339).
+        :param status: The document itself. Only an unpaid one can become `void`.
+        :param payment_status: Whether it has been paid: by the release of its payment.
+        :param project: The same as `project_id`.
+        :param client: The same as `client_id`.
+        :param milestone: The same as `milestone_id`.
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._call(
+            Call(
+                "GET",
+                "/v1/invoices/totals",
+                decode=InvoiceTotals._answer,
+                query={
+                    "created_after": created_after,
+                    "created_before": created_before,
+                    "status": status,
+                    "payment_status": payment_status,
+                    "project_id": either(project_id, project, "project_id"),
+                    "client_id": either(client_id, client, "client_id"),
+                    "milestone_id": either(milestone_id, milestone, "milestone_id"),
+                },
                 headers=headers,
                 timeout=timeout,
                 max_retries=max_retries,
@@ -1673,6 +1893,282 @@ class WebhookRepairs:
         )
 
 
+class Workspace:
+    """The methods of `client.workspace`."""
+
+    def __init__(self, client: Tranche) -> None:
+        self._client = client
+
+    def retrieve(
+        self,
+        *,
+        if_none_match: int | str | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> Workspace:
+        """
+        Read the workspace and its settings.
+
+        Scope: `workspace:read`.
+
+        :param if_none_match: The `version` you hold; when it is current, an ApiError with status 304.
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._call(
+            Call(
+                "GET",
+                "/v1/workspace",
+                decode=Workspace._answer,
+                if_none_match=entity_tag(if_none_match),
+                headers=headers,
+                timeout=timeout,
+                max_retries=max_retries,
+            )
+        )
+
+    def update(
+        self,
+        *,
+        name: str | NotGiven = NOT_GIVEN,
+        legal_name: str | NotGiven | None = NOT_GIVEN,
+        address_lines: Sequence[str] | NotGiven = NOT_GIVEN,
+        tax_id: str | NotGiven | None = NOT_GIVEN,
+        logo: WorkspaceLogoInput | NotGiven | None = NOT_GIVEN,
+        default_currency: str | NotGiven = NOT_GIVEN,
+        invoice_prefix: str | NotGiven = NOT_GIVEN,
+        tax_line: str | NotGiven | None = NOT_GIVEN,
+        timezone: str | NotGiven = NOT_GIVEN,
+        idempotency_key: str | None = None,
+        if_match: int | str | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> Workspace:
+        """
+        Change the settings of the workspace.
+
+        Changes the settings it names and leaves the others. Invoices that were issued keep the name, address, logo and
+        number they have; those to come take the new ones, and their count goes on. Projects that exist keep their
+        currency.
+
+        Scope: `workspace:write`.
+
+        :param logo: A new logo.
+        :param default_currency: The currency of projects that name none, from here on.
+        :param invoice_prefix: For the numbers of invoices from here on; the count goes on.
+        :param idempotency_key: A key of your own for this call, kept over retries. Default: a random one.
+        :param if_match: The `version` you read; when it is stale, PreconditionFailedError.
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._call(
+            Call(
+                "PATCH",
+                "/v1/workspace",
+                decode=Workspace._answer,
+                body={
+                    "name": name,
+                    "legal_name": legal_name,
+                    "address_lines": address_lines,
+                    "tax_id": tax_id,
+                    "logo": logo,
+                    "default_currency": default_currency,
+                    "invoice_prefix": invoice_prefix,
+                    "tax_line": tax_line,
+                    "timezone": timezone,
+                },
+                idempotency_key=idempotency_key,
+                if_match=entity_tag(if_match),
+                headers=headers,
+                timeout=timeout,
+                max_retries=max_retries,
+            )
+        )
+
+    def close(
+        self,
+        *,
+        name: str,
+        idempotency_key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> WorkspaceClosing:
+        """
+        Close the workspace.
+
+        Revokes its keys, disables its webhook endpoints and refuses every further write. Its members can go on reading;
+        nothing is deleted. There is no way back.
+
+        Scope: `workspace:own`.
+
+        :param name: The name of the workspace, so that none is closed by accident.
+        :param idempotency_key: A key of your own for this call, kept over retries. Default: a random one.
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._call(
+            Call(
+                "POST",
+                "/v1/workspace/close",
+                decode=WorkspaceClosing._answer,
+                body={
+                    "name": name,
+                },
+                idempotency_key=idempotency_key,
+                headers=headers,
+                timeout=timeout,
+                max_retries=max_retries,
+            )
+        )
+
+
+class Overview:
+    """The methods of `client.overview`."""
+
+    def __init__(self, client: Tranche) -> None:
+        self._client = client
+
+    def retrieve(
+        self,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> Overview:
+        """
+        Read what needs attention.
+
+        What awaits approval, what is overdue, which webhook endpoints fail, and what was released month by month. It
+        also asks for the scopes `milestones:read`, `payments:read`, `webhooks:read`, since it shows what they let one
+        read.
+
+        Scope: `workspace:read`.
+
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._call(
+            Call(
+                "GET",
+                "/v1/overview",
+                decode=Overview._answer,
+                headers=headers,
+                timeout=timeout,
+                max_retries=max_retries,
+            )
+        )
+
+
+class RequestLogEntries:
+    """The methods of `client.request_log_entries`."""
+
+    def __init__(self, client: Tranche) -> None:
+        self._client = client
+
+    def list(
+        self,
+        *,
+        limit: int | NotGiven = NOT_GIVEN,
+        starting_after: str | NotGiven = NOT_GIVEN,
+        ending_before: str | NotGiven = NOT_GIVEN,
+        created_after: datetime | str | NotGiven = NOT_GIVEN,
+        created_before: datetime | str | NotGiven = NOT_GIVEN,
+        api_key_id: str | NotGiven = NOT_GIVEN,
+        api_key: str | NotGiven = NOT_GIVEN,
+        status_class: StatusClass | NotGiven = NOT_GIVEN,
+        method: RequestMethod | NotGiven = NOT_GIVEN,
+        path: str | NotGiven = NOT_GIVEN,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> Page[RequestLogEntry]:
+        """
+        List requests.
+
+        The requests that were answered in the last days, newest first: every write and every failure, and of reads one
+        in so many (the server is told how many; refusals for the rate limit count as reads). They appear within
+        seconds, never hold what was sent, and may be incomplete when the server was overloaded or stopped without
+        warning.
+
+        Scope: `request_log:read`.
+
+        :param limit: How many to return. Default: 20.
+        :param starting_after: Return what comes after this id, that is, older ones. Not with ending_before.
+        :param ending_before: Return what comes just before this id, that is, newer ones. Not with starting_after.
+        :param created_after: Only what was created later than this (RFC 3339).
+        :param created_before: Only what was created earlier than this (RFC 3339).
+        :param api_key: The same as `api_key_id`.
+        :param status_class: Statuses by their first digit.
+        :param method: An HTTP method.
+        :param path: Exactly this one, as the document writes it.
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._read_page(
+            ListRequest(
+                "/v1/request_log_entries",
+                RequestLogEntry._adopt,
+                "starting_after",
+                {
+                    "limit": limit,
+                    "starting_after": starting_after,
+                    "ending_before": ending_before,
+                    "created_after": created_after,
+                    "created_before": created_before,
+                    "api_key_id": either(api_key_id, api_key, "api_key_id"),
+                    "status_class": status_class,
+                    "method": method,
+                    "path": path,
+                },
+                {"headers": headers, "timeout": timeout, "max_retries": max_retries},
+            )
+        )
+
+
+class Usage:
+    """The methods of `client.usage`."""
+
+    def __init__(self, client: Tranche) -> None:
+        self._client = client
+
+    def retrieve(
+        self,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> Usage:
+        """
+        Read what keys use of their limit.
+
+        For each key that was used in the last 24 hours: what it has used of this minute, and its requests hour by hour.
+
+        Scope: `request_log:read`.
+
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._call(
+            Call(
+                "GET",
+                "/v1/usage",
+                decode=Usage._answer,
+                headers=headers,
+                timeout=timeout,
+                max_retries=max_retries,
+            )
+        )
+
+
 class ApiKeys:
     """The methods of `client.api_keys`."""
 
@@ -1867,6 +2363,943 @@ class ApiKeys:
         )
 
 
+class Account:
+    """The methods of `client.account`."""
+
+    def __init__(self, client: Tranche) -> None:
+        self._client = client
+
+    def retrieve_setup(
+        self,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> SetupState:
+        """
+        Read whether the server waits for its first owner.
+
+        Read whether the server waits for its first owner
+
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._call(
+            Call(
+                "GET",
+                "/v1/account/setup",
+                decode=SetupState._answer,
+                headers=headers,
+                timeout=timeout,
+                max_retries=max_retries,
+            )
+        )
+
+    def sign_up(
+        self,
+        *,
+        email: str,
+        password: str,
+        name: str,
+        setup_token: str | NotGiven = NOT_GIVEN,
+        invitation_token: str | NotGiven = NOT_GIVEN,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> SignInResult:
+        """
+        Sign up.
+
+        With the setup token that the server prints, as the first person and owner of the default workspace; after that
+        with the token of an invitation for this address. Whoever signs up is signed in.
+
+        :param password: From 12 to 128 characters, of any kind. Passwords that others would try first are refused.
+        :param setup_token: The token that the server prints until somebody has signed up.
+        :param invitation_token: The token of the link of an invitation.
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._call(
+            Call(
+                "POST",
+                "/v1/account/sign_up",
+                decode=SignInResult._answer,
+                body={
+                    "email": email,
+                    "password": password,
+                    "name": name,
+                    "setup_token": setup_token,
+                    "invitation_token": invitation_token,
+                },
+                headers=headers,
+                timeout=timeout,
+                max_retries=max_retries,
+            )
+        )
+
+    def sign_in(
+        self,
+        *,
+        email: str,
+        password: str,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> SignInResult:
+        """
+        Sign in.
+
+        Sets a session cookie that scripts cannot read. Where the account has a second factor, nobody is signed in yet:
+        send the code next. Too many attempts for an address or an account are refused for a while.
+
+        :param password: The current password.
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._call(
+            Call(
+                "POST",
+                "/v1/account/sign_in",
+                decode=SignInResult._answer,
+                body={
+                    "email": email,
+                    "password": password,
+                },
+                headers=headers,
+                timeout=timeout,
+                max_retries=max_retries,
+            )
+        )
+
+    def sign_in_totp(
+        self,
+        *,
+        code: str,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> SignInResult:
+        """
+        Sign in: the code.
+
+        The second step where `totp_required` was true, within ten minutes. A code is good once.
+
+        :param code: The six digits of the authenticator, or a backup code.
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._call(
+            Call(
+                "POST",
+                "/v1/account/sign_in/totp",
+                decode=SignInResult._answer,
+                body={
+                    "code": code,
+                },
+                headers=headers,
+                timeout=timeout,
+                max_retries=max_retries,
+            )
+        )
+
+    def sign_out(
+        self,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> None:
+        """
+        Sign out.
+
+        Ends this session.
+
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        self._client._call(
+            Call(
+                "POST",
+                "/v1/account/sign_out",
+                decode=nothing,
+                headers=headers,
+                timeout=timeout,
+                max_retries=max_retries,
+            )
+        )
+
+    def retrieve(
+        self,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> Account:
+        """
+        Read the account.
+
+        Who is signed in, and the workspaces they are a member of.
+
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._call(
+            Call(
+                "GET",
+                "/v1/account",
+                decode=Account._answer,
+                headers=headers,
+                timeout=timeout,
+                max_retries=max_retries,
+            )
+        )
+
+    def update(
+        self,
+        *,
+        name: str | NotGiven = NOT_GIVEN,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> Account:
+        """
+        Update the account.
+
+        Update the account
+
+        :param name: What others see.
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._call(
+            Call(
+                "PATCH",
+                "/v1/account",
+                decode=Account._answer,
+                body={
+                    "name": name,
+                },
+                headers=headers,
+                timeout=timeout,
+                max_retries=max_retries,
+            )
+        )
+
+    def password(
+        self,
+        *,
+        current_password: str,
+        new_password: str,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> None:
+        """
+        Change the password.
+
+        Ends every other session of the account, and gives this one a new cookie.
+
+        :param current_password: The current password.
+        :param new_password: From 12 to 128 characters, of any kind. Passwords that others would try first are refused.
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        self._client._call(
+            Call(
+                "POST",
+                "/v1/account/password",
+                decode=nothing,
+                body={
+                    "current_password": current_password,
+                    "new_password": new_password,
+                },
+                headers=headers,
+                timeout=timeout,
+                max_retries=max_retries,
+            )
+        )
+
+    def totp(
+        self,
+        *,
+        password: str,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> TotpSetup:
+        """
+        Begin with a second factor.
+
+        Makes a secret for an authenticator. Nothing is asked for at a sign-in until a first code has been right. A
+        second call makes another secret.
+
+        :param password: The current password.
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._call(
+            Call(
+                "POST",
+                "/v1/account/totp",
+                decode=TotpSetup._answer,
+                body={
+                    "password": password,
+                },
+                headers=headers,
+                timeout=timeout,
+                max_retries=max_retries,
+            )
+        )
+
+    def totp_verify(
+        self,
+        *,
+        code: str,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> None:
+        """
+        Turn the second factor on.
+
+        The first right code of the authenticator: from here on signing in asks for one. This session gets a new cookie.
+
+        :param code: The six digits of the authenticator, or a backup code.
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        self._client._call(
+            Call(
+                "POST",
+                "/v1/account/totp/verify",
+                decode=nothing,
+                body={
+                    "code": code,
+                },
+                headers=headers,
+                timeout=timeout,
+                max_retries=max_retries,
+            )
+        )
+
+    def totp_disable(
+        self,
+        *,
+        password: str,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> None:
+        """
+        Turn the second factor off.
+
+        Turn the second factor off
+
+        :param password: The current password.
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        self._client._call(
+            Call(
+                "POST",
+                "/v1/account/totp/disable",
+                decode=nothing,
+                body={
+                    "password": password,
+                },
+                headers=headers,
+                timeout=timeout,
+                max_retries=max_retries,
+            )
+        )
+
+    def list_sessions(
+        self,
+        *,
+        limit: int | NotGiven = NOT_GIVEN,
+        starting_after: str | NotGiven = NOT_GIVEN,
+        ending_before: str | NotGiven = NOT_GIVEN,
+        created_after: datetime | str | NotGiven = NOT_GIVEN,
+        created_before: datetime | str | NotGiven = NOT_GIVEN,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> Page[Session]:
+        """
+        List sessions.
+
+        Where the account is signed in, newest first.
+
+        :param limit: How many to return. Default: 20.
+        :param starting_after: Return what comes after this id, that is, older ones. Not with ending_before.
+        :param ending_before: Return what comes just before this id, that is, newer ones. Not with starting_after.
+        :param created_after: Only what was created later than this (RFC 3339).
+        :param created_before: Only what was created earlier than this (RFC 3339).
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._read_page(
+            ListRequest(
+                "/v1/account/sessions",
+                Session._adopt,
+                "starting_after",
+                {
+                    "limit": limit,
+                    "starting_after": starting_after,
+                    "ending_before": ending_before,
+                    "created_after": created_after,
+                    "created_before": created_before,
+                },
+                {"headers": headers, "timeout": timeout, "max_retries": max_retries},
+            )
+        )
+
+    def revoke_session(
+        self,
+        account_id: str,
+        /,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> None:
+        """
+        Revoke a session.
+
+        From this commit on no write with the session commits, and within a second no read is answered.
+
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        self._client._call(
+            Call(
+                "DELETE",
+                f"/v1/account/sessions/{path_segment('account_id', account_id)}",
+                decode=nothing,
+                headers=headers,
+                timeout=timeout,
+                max_retries=max_retries,
+            )
+        )
+
+
+class Workspaces:
+    """The methods of `client.workspaces`."""
+
+    def __init__(self, client: Tranche) -> None:
+        self._client = client
+
+    def create(
+        self,
+        *,
+        name: str,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> AccountWorkspace:
+        """
+        Create a workspace.
+
+        Whoever creates it owns it. It shares nothing with the other workspaces of the server.
+
+        :param name: What people call it.
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._call(
+            Call(
+                "POST",
+                "/v1/workspaces",
+                decode=AccountWorkspace._answer,
+                body={
+                    "name": name,
+                },
+                headers=headers,
+                timeout=timeout,
+                max_retries=max_retries,
+            )
+        )
+
+
+class Members:
+    """The methods of `client.members`."""
+
+    def __init__(self, client: Tranche) -> None:
+        self._client = client
+
+    def list(
+        self,
+        *,
+        limit: int | NotGiven = NOT_GIVEN,
+        starting_after: str | NotGiven = NOT_GIVEN,
+        ending_before: str | NotGiven = NOT_GIVEN,
+        created_after: datetime | str | NotGiven = NOT_GIVEN,
+        created_before: datetime | str | NotGiven = NOT_GIVEN,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> Page[Member]:
+        """
+        List members.
+
+        The people of the workspace, newest first.
+
+        Scope: `members:read`.
+
+        :param limit: How many to return. Default: 20.
+        :param starting_after: Return what comes after this id, that is, older ones. Not with ending_before.
+        :param ending_before: Return what comes just before this id, that is, newer ones. Not with starting_after.
+        :param created_after: Only what was created later than this (RFC 3339).
+        :param created_before: Only what was created earlier than this (RFC 3339).
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._read_page(
+            ListRequest(
+                "/v1/members",
+                Member._adopt,
+                "starting_after",
+                {
+                    "limit": limit,
+                    "starting_after": starting_after,
+                    "ending_before": ending_before,
+                    "created_after": created_after,
+                    "created_before": created_before,
+                },
+                {"headers": headers, "timeout": timeout, "max_retries": max_retries},
+            )
+        )
+
+    def retrieve(
+        self,
+        member_id: str,
+        /,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> Member:
+        """
+        Read a member.
+
+        Scope: `members:read`.
+
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._call(
+            Call(
+                "GET",
+                f"/v1/members/{path_segment('member_id', member_id)}",
+                decode=Member._answer,
+                headers=headers,
+                timeout=timeout,
+                max_retries=max_retries,
+            )
+        )
+
+    def update(
+        self,
+        member_id: str,
+        /,
+        *,
+        role: GivenRole,
+        idempotency_key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> Member:
+        """
+        Change a member's role.
+
+        Nobody gives a role that may do more than they may themselves. The role of an owner is changed by owners, and
+        never that of the last.
+
+        Scope: `members:write`.
+
+        :param role: A role that can be given to somebody. Owners are made by `POST /v1/members/{id}/make_owner`.
+        :param idempotency_key: A key of your own for this call, kept over retries. Default: a random one.
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._call(
+            Call(
+                "PATCH",
+                f"/v1/members/{path_segment('member_id', member_id)}",
+                decode=Member._answer,
+                body={
+                    "role": role,
+                },
+                idempotency_key=idempotency_key,
+                headers=headers,
+                timeout=timeout,
+                max_retries=max_retries,
+            )
+        )
+
+    def remove(
+        self,
+        member_id: str,
+        /,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> None:
+        """
+        Remove a member, or leave.
+
+        From this commit on no write of the person in this workspace commits, and within a second no read is answered.
+        Everybody may remove themselves; removing somebody else takes the scope `members:write`, and `workspace:own`
+        where it is an owner. The last owner stays.
+
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        self._client._call(
+            Call(
+                "DELETE",
+                f"/v1/members/{path_segment('member_id', member_id)}",
+                decode=nothing,
+                headers=headers,
+                timeout=timeout,
+                max_retries=max_retries,
+            )
+        )
+
+    def make_owner(
+        self,
+        member_id: str,
+        /,
+        *,
+        idempotency_key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> Member:
+        """
+        Make a member an owner.
+
+        An owner can do everything, also close the workspace and remove other owners. Whoever asks stays an owner too.
+
+        Scope: `workspace:own`.
+
+        :param idempotency_key: A key of your own for this call, kept over retries. Default: a random one.
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._call(
+            Call(
+                "POST",
+                f"/v1/members/{path_segment('member_id', member_id)}/make_owner",
+                decode=Member._answer,
+                body={},
+                idempotency_key=idempotency_key,
+                headers=headers,
+                timeout=timeout,
+                max_retries=max_retries,
+            )
+        )
+
+
+class Invitations:
+    """The methods of `client.invitations`."""
+
+    def __init__(self, client: Tranche) -> None:
+        self._client = client
+
+    def list(
+        self,
+        *,
+        limit: int | NotGiven = NOT_GIVEN,
+        starting_after: str | NotGiven = NOT_GIVEN,
+        ending_before: str | NotGiven = NOT_GIVEN,
+        created_after: datetime | str | NotGiven = NOT_GIVEN,
+        created_before: datetime | str | NotGiven = NOT_GIVEN,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> Page[Invitation]:
+        """
+        List invitations.
+
+        Newest first, used, revoked and expired ones included. Their links cannot be read again.
+
+        Scope: `members:read`.
+
+        :param limit: How many to return. Default: 20.
+        :param starting_after: Return what comes after this id, that is, older ones. Not with ending_before.
+        :param ending_before: Return what comes just before this id, that is, newer ones. Not with starting_after.
+        :param created_after: Only what was created later than this (RFC 3339).
+        :param created_before: Only what was created earlier than this (RFC 3339).
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._read_page(
+            ListRequest(
+                "/v1/invitations",
+                Invitation._adopt,
+                "starting_after",
+                {
+                    "limit": limit,
+                    "starting_after": starting_after,
+                    "ending_before": ending_before,
+                    "created_after": created_after,
+                    "created_before": created_before,
+                },
+                {"headers": headers, "timeout": timeout, "max_retries": max_retries},
+            )
+        )
+
+    def create(
+        self,
+        *,
+        email: str,
+        role: GivenRole,
+        idempotency_key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> InvitationWithLink:
+        """
+        Invite somebody.
+
+        The link is mailed where the server can send mail, and otherwise in the answer, this once, for whoever invites
+        to pass it on. It is for this address alone, is good once, and ends after seven days. Nobody invites to a role
+        that may do more than they may themselves.
+
+        Scope: `members:write`.
+
+        :param role: A role that can be given to somebody. Owners are made by `POST /v1/members/{id}/make_owner`.
+        :param idempotency_key: A key of your own for this call, kept over retries. Default: a random one.
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._call(
+            Call(
+                "POST",
+                "/v1/invitations",
+                decode=InvitationWithLink._answer,
+                body={
+                    "email": email,
+                    "role": role,
+                },
+                idempotency_key=idempotency_key,
+                headers=headers,
+                timeout=timeout,
+                max_retries=max_retries,
+            )
+        )
+
+    def retrieve(
+        self,
+        invitation_id: str,
+        /,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> Invitation:
+        """
+        Read an invitation.
+
+        Scope: `members:read`.
+
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._call(
+            Call(
+                "GET",
+                f"/v1/invitations/{path_segment('invitation_id', invitation_id)}",
+                decode=Invitation._answer,
+                headers=headers,
+                timeout=timeout,
+                max_retries=max_retries,
+            )
+        )
+
+    def revoke(
+        self,
+        invitation_id: str,
+        /,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> Invitation:
+        """
+        Revoke an invitation.
+
+        Its link is worth nothing from here on. The invitation stays listed. Revoking it again changes nothing.
+
+        Scope: `members:write`.
+
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._call(
+            Call(
+                "DELETE",
+                f"/v1/invitations/{path_segment('invitation_id', invitation_id)}",
+                decode=Invitation._answer,
+                headers=headers,
+                timeout=timeout,
+                max_retries=max_retries,
+            )
+        )
+
+    def lookup(
+        self,
+        *,
+        token: str,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> InvitationPreview:
+        """
+        Look an invitation up by its link.
+
+        Who invites to what, for whoever holds the link, before they sign up or in. Changes nothing.
+
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._call(
+            Call(
+                "POST",
+                "/v1/invitations/lookup",
+                decode=InvitationPreview._answer,
+                body={
+                    "token": token,
+                },
+                headers=headers,
+                timeout=timeout,
+                max_retries=max_retries,
+            )
+        )
+
+    def accept(
+        self,
+        *,
+        token: str,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> Account:
+        """
+        Accept an invitation.
+
+        For somebody who has an account and is signed in with the address of the invitation. Others sign up with it.
+
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._call(
+            Call(
+                "POST",
+                "/v1/invitations/accept",
+                decode=Account._answer,
+                body={
+                    "token": token,
+                },
+                headers=headers,
+                timeout=timeout,
+                max_retries=max_retries,
+            )
+        )
+
+
+class AuditEntries:
+    """The methods of `client.audit_entries`."""
+
+    def __init__(self, client: Tranche) -> None:
+        self._client = client
+
+    def list(
+        self,
+        *,
+        limit: int | NotGiven = NOT_GIVEN,
+        starting_after: str | NotGiven = NOT_GIVEN,
+        ending_before: str | NotGiven = NOT_GIVEN,
+        created_after: datetime | str | NotGiven = NOT_GIVEN,
+        created_before: datetime | str | NotGiven = NOT_GIVEN,
+        action: AuditAction | NotGiven = NOT_GIVEN,
+        actor_id: str | NotGiven = NOT_GIVEN,
+        actor: str | NotGiven = NOT_GIVEN,
+        target_id: str | NotGiven = NOT_GIVEN,
+        target: str | NotGiven = NOT_GIVEN,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | NotGiven | None = NOT_GIVEN,
+        max_retries: int | None = None,
+    ) -> Page[AuditEntry]:
+        """
+        List the audit log.
+
+        Every change of settings, keys, members, roles, invitations and webhook endpoints, newest first: who, when, from
+        where, and what. An entry commits with the change it tells of, and is never changed or deleted.
+
+        Scope: `audit:read`.
+
+        :param limit: How many to return. Default: 20.
+        :param starting_after: Return what comes after this id, that is, older ones. Not with ending_before.
+        :param ending_before: Return what comes just before this id, that is, newer ones. Not with starting_after.
+        :param created_after: Only what was created later than this (RFC 3339).
+        :param created_before: Only what was created earlier than this (RFC 3339).
+        :param action: What was done.
+        :param actor_id: Only what this person or key did.
+        :param actor: The same as `actor_id`.
+        :param target_id: Only what was done to this.
+        :param target: The same as `target_id`.
+        :param headers: Further headers for this call.
+        :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
+        :param max_retries: How often to try again. Default: the client's.
+        """
+        return self._client._read_page(
+            ListRequest(
+                "/v1/audit_entries",
+                AuditEntry._adopt,
+                "starting_after",
+                {
+                    "limit": limit,
+                    "starting_after": starting_after,
+                    "ending_before": ending_before,
+                    "created_after": created_after,
+                    "created_before": created_before,
+                    "action": action,
+                    "actor_id": either(actor_id, actor, "actor_id"),
+                    "target_id": either(target_id, target, "target_id"),
+                },
+                {"headers": headers, "timeout": timeout, "max_retries": max_retries},
+            )
+        )
+
+
 class Resources:
     """Every resource, as an attribute of the client."""
 
@@ -1879,4 +3312,13 @@ class Resources:
         self.webhook_endpoints = WebhookEndpoints(client)
         self.deliveries = Deliveries(client)
         self.webhook_repairs = WebhookRepairs(client)
+        self.workspace = Workspace(client)
+        self.overview = Overview(client)
+        self.request_log_entries = RequestLogEntries(client)
+        self.usage = Usage(client)
         self.api_keys = ApiKeys(client)
+        self.account = Account(client)
+        self.workspaces = Workspaces(client)
+        self.members = Members(client)
+        self.invitations = Invitations(client)
+        self.audit_entries = AuditEntries(client)

@@ -1,0 +1,36 @@
+// Who is signed in, as the server says, and which workspace this tab is in.
+// Knows no page; session.tsx and the routes use it.
+
+import { queryOptions } from '@tanstack/react-query';
+import { client } from '../client/client.ts';
+import { queryClient } from '../client/queries.ts';
+import { type Account, type AccountWorkspace, ApiError } from '../client/sdk.ts';
+import { chooseWorkspace, chosenWorkspace } from '../client/workspace-choice.ts';
+
+async function readAccount(): Promise<Account | null> {
+  try {
+    return await client.account.retrieve();
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) return null;
+    throw error;
+  }
+}
+
+/** Null: nobody is signed in. */
+export const accountQuery = queryOptions({ queryKey: ['account', 'one', 'me'], queryFn: readAccount, staleTime: 60_000 });
+
+/** The workspace of this tab: the one chosen, if it is still theirs, else their first that is open. */
+export function currentWorkspace(account: Account): AccountWorkspace | null {
+  const { workspaces } = account;
+  const open = workspaces.find(({ closed_at }) => closed_at === null) ?? workspaces[0] ?? null;
+  const chosen = workspaces.find(({ id }) => id === chosenWorkspace()) ?? open;
+  if (chosen !== null && chosen.id !== chosenWorkspace()) chooseWorkspace(chosen.id);
+  return chosen;
+}
+
+/** After signing in, or into another workspace: nothing that was read before holds any more. */
+export async function startAfresh(account?: Account): Promise<void> {
+  queryClient.clear();
+  if (account === undefined) await queryClient.prefetchQuery(accountQuery);
+  else queryClient.setQueryData(accountQuery.queryKey, account);
+}

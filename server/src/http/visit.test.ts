@@ -1,0 +1,36 @@
+// Where a request comes from, behind no proxy and behind some, and the links that lead back.
+
+import type { IncomingMessage } from 'node:http';
+import { expect, test } from 'vitest';
+import { createVisits } from './visit.ts';
+
+const request = (headers: Record<string, string>, remoteAddress = '192.0.2.9') =>
+  ({ headers, socket: { remoteAddress } }) as unknown as IncomingMessage;
+const addressOf = (trustedProxies: number, forwarded: string | undefined): string | null =>
+  createVisits({ trustedProxies, publicUrl: null }).originOf(request(forwarded === undefined ? {} : { 'x-forwarded-for': forwarded })).ip;
+
+test.each([
+  ['what a client says is not believed without a proxy', 0, '198.51.100.1', '192.0.2.9'],
+  ['one proxy says whom it saw, last', 1, '198.51.100.1, 203.0.113.5', '203.0.113.5'],
+  ['the outer of two proxies says whom it saw', 2, '198.51.100.1, 203.0.113.5, 10.0.0.2', '203.0.113.5'],
+  ['a client behind fewer hops than trusted', 2, '203.0.113.5', '203.0.113.5'],
+  ['a header that is none', 1, 'unknown, <script>', '192.0.2.9'],
+  ['no header', 1, undefined, '192.0.2.9'],
+])('%s', (_what, proxies, forwarded, wanted) => {
+  expect(addressOf(proxies, forwarded)).toBe(wanted);
+});
+
+test('the name of a browser is bounded and plain', () => {
+  const { originOf } = createVisits({ trustedProxies: 0, publicUrl: null });
+  expect(originOf(request({ 'user-agent': `é\t${'x'.repeat(1000)}` })).userAgent).toBe(`??${'x'.repeat(298)}`);
+  expect(originOf(request({})).userAgent).toBeNull();
+});
+
+test('links lead to the configured address, or to where the request reached us', () => {
+  const open = createVisits({ trustedProxies: 0, publicUrl: null });
+  expect(open.linkTo('/a#t', request({ host: 'h.test:1' }))).toBe('http://h.test:1/a#t');
+  expect(open.linkTo('/a', request({ host: 'h.test', 'x-forwarded-proto': 'https' }))).toBe('https://h.test/a');
+  const configured = createVisits({ trustedProxies: 0, publicUrl: 'https://t.test' });
+  expect(configured.linkTo('/a', request({ host: 'evil.test' }))).toBe('https://t.test/a');
+  expect(configured.visitOf(request({})).secure).toBe(true);
+});

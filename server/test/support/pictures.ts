@@ -1,0 +1,42 @@
+// Small images for tests, made from nothing: a PNG of any kind of pixel, and a JPEG's outline.
+// Not for looking at.
+
+import { crc32, deflateSync } from 'node:zlib';
+
+export interface PngOptions {
+  /** 0 grey, 2 RGB, 4 grey with alpha, 6 RGB with alpha. */
+  readonly colour?: 0 | 2 | 4 | 6;
+  readonly depth?: number;
+  readonly interlaced?: boolean;
+  /** The unfolded pixels instead of those that fit. */
+  readonly pixels?: Buffer;
+}
+
+export function pngChunk(type: string, content: Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from(type), content]);
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(content.length);
+  const sum = Buffer.alloc(4);
+  sum.writeUInt32BE(crc32(body));
+  return Buffer.concat([length, body, sum]);
+}
+
+export const PNG_SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
+const channels = { 0: 1, 2: 3, 4: 2, 6: 4 };
+
+export function pngOf(width: number, height: number, { colour = 6, depth = 8, interlaced = false, pixels }: PngOptions = {}): Buffer {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.set([depth, colour, 0, 0, interlaced ? 1 : 0], 8);
+  const row = 1 + width * channels[colour];
+  const rows = pixels ?? Buffer.from(Uint8Array.from({ length: height * row }, (_, i) => (i % row === 0 ? 0 : i % 251)));
+  return Buffer.concat([PNG_SIGNATURE, pngChunk('IHDR', header), pngChunk('IDAT', deflateSync(rows)), pngChunk('IEND', Buffer.alloc(0))]);
+}
+
+/** The segments of a JPEG with one component and no picture in it to speak of. */
+export function jpegOf(width: number, height: number): Buffer {
+  const frame = Buffer.from([0xff, 0xc0, 0, 11, 8, height >> 8, height & 255, width >> 8, width & 255, 1, 1, 0x11, 0]);
+  const scan = Buffer.from([0xff, 0xda, 0, 8, 1, 1, 0, 0, 63, 0, 0x55]);
+  return Buffer.concat([Buffer.from([0xff, 0xd8]), frame, scan, Buffer.from([0xff, 0xd9])]);
+}
