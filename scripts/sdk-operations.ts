@@ -100,7 +100,8 @@ function allOf(document: Document): SdkOperation[] {
   for (const [path, item] of Object.entries(document.paths)) {
     for (const method of methods) {
       const operation = item[method];
-      if (operation !== undefined && path.startsWith('/v1/') && !isFile(operation)) all.push(operationOf(document, path, method, operation));
+      if (operation !== undefined && path.startsWith('/v1/') && !isFile(operation))
+        all.push(operationOf(document, path, method, operation));
     }
   }
   return all;

@@ -1434,7 +1434,7 @@ func (s *AccountCalls) Password(ctx context.Context, params *PasswordChangeParam
 	return send(ctx, s.core, &call{method: "POST", path: "/v1/account/password", body: bodyOf(params, true)}, options)
 }
 
-// Totp: begin with a second factor.
+// Totp: prepare a second factor.
 //
 // Makes a secret for an authenticator. Nothing is asked for at a sign-in until a first code has been
 // right. A second call makes another secret.

@@ -4,8 +4,7 @@
 import { Button, Menu } from '@mantine/core';
 import { useRouter } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { chooseWorkspace } from '../client/workspace-choice.ts';
-import { startAfresh } from '../session/account.ts';
+import { enterWorkspace } from '../session/account.ts';
 import { useSession } from '../session/session.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { wordsOf } from '../ui/status-badge.tsx';
@@ -15,11 +14,9 @@ export function WorkspaceSwitcher(): ReactNode {
   const { account, workspace } = useSession();
   const router = useRouter();
   async function change(id: string): Promise<void> {
-    chooseWorkspace(id);
     // The page of one workspace means nothing in another.
     await router.navigate({ to: '/' });
-    await startAfresh();
-    await router.invalidate();
+    await enterWorkspace(id);
   }
   return (
     <Menu position="bottom-start" width={260} withinPortal>

@@ -13,7 +13,19 @@ export function chosenWorkspace(): string | null {
   return held;
 }
 
+const listeners = new Set<() => void>();
+
+/** Calls `listener` after each choice. Returns what ends that. */
+export function onWorkspaceChosen(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
+
 export function chooseWorkspace(id: string): void {
+  // A choice is also corrected while the page is drawn, when nothing may be drawn anew yet.
+  queueMicrotask(() => {
+    for (const listener of listeners) listener();
+  });
   held = id;
   try {
     sessionStorage.setItem(NAME, id);

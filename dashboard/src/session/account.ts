@@ -28,9 +28,21 @@ export function currentWorkspace(account: Account): AccountWorkspace | null {
   return chosen;
 }
 
-/** After signing in, or into another workspace: nothing that was read before holds any more. */
+/** After signing in: nothing that was read before holds any more. For pages outside of the shell. */
 export async function startAfresh(account?: Account): Promise<void> {
   queryClient.clear();
   if (account === undefined) await queryClient.prefetchQuery(accountQuery);
   else queryClient.setQueryData(accountQuery.queryKey, account);
+}
+
+/**
+ * Into another workspace, from inside of the shell; without an id, into the next one that is left. The account is read first, since a choice
+ * that it does not hold yet would be taken back; then whatever is shown is asked for anew, and the rest is forgotten.
+ */
+export async function enterWorkspace(id?: string): Promise<void> {
+  queryClient.setQueryData(accountQuery.queryKey, await readAccount());
+  if (id !== undefined) chooseWorkspace(id);
+  const ofWorkspace = { predicate: ({ queryKey }: { readonly queryKey: readonly unknown[] }) => queryKey[0] !== accountQuery.queryKey[0] };
+  queryClient.removeQueries({ ...ofWorkspace, type: 'inactive' });
+  void queryClient.resetQueries(ofWorkspace);
 }

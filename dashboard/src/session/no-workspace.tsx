@@ -5,8 +5,7 @@ import { Button, Paper, Stack, Text, Title } from '@mantine/core';
 import { useRouter } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Account } from '../client/sdk.ts';
-import { chooseWorkspace } from '../client/workspace-choice.ts';
-import { startAfresh } from './account.ts';
+import { enterWorkspace } from './account.ts';
 import { NewWorkspaceForm } from './new-workspace-form.tsx';
 import { signOut } from './sign-out.ts';
 
@@ -22,9 +21,8 @@ export function NoWorkspace({ account }: { readonly account: Account }): ReactNo
           </Text>
           <NewWorkspaceForm
             onMade={async ({ id }) => {
-              chooseWorkspace(id);
-              await startAfresh();
               await router.navigate({ to: '/' });
+              await enterWorkspace(id);
             }}
           />
           <Button variant="subtle" color="gray" onClick={() => void signOut().then(() => router.navigate({ to: '/sign-in' }))}>

@@ -2,9 +2,10 @@
 // Only inside of the shell; pages for people who are not signed in have none.
 
 import { useQuery } from '@tanstack/react-query';
-import { createContext, type ReactNode, useContext, useEffect, useMemo } from 'react';
+import { createContext, Fragment, type ReactNode, useContext, useEffect, useMemo, useSyncExternalStore } from 'react';
 import { startLiveEvents } from '../client/live-events.ts';
 import type { Account, AccountWorkspace, Scope } from '../client/sdk.ts';
+import { chosenWorkspace, onWorkspaceChosen } from '../client/workspace-choice.ts';
 import { accountQuery, currentWorkspace } from './account.ts';
 import { NoWorkspace } from './no-workspace.tsx';
 import { roleHolds } from './role-scopes.ts';
@@ -20,6 +21,7 @@ const SessionContext = createContext<Session | null>(null);
 
 export function SessionProvider({ children }: { readonly children: ReactNode }): ReactNode {
   const { data: account } = useQuery(accountQuery);
+  useSyncExternalStore(onWorkspaceChosen, chosenWorkspace);
   const workspace = account == null ? null : currentWorkspace(account);
   const workspaceId = workspace?.id;
   useEffect(() => (workspaceId === undefined ? undefined : startLiveEvents(workspaceId)), [workspaceId]);
@@ -30,7 +32,12 @@ export function SessionProvider({ children }: { readonly children: ReactNode }):
     return { account, workspace, can: (scope) => roleHolds(workspace.role, scope) && (isOpen || scope.endsWith(':read')) };
   }, [account, workspace]);
   if (session === null) return account == null ? null : <NoWorkspace account={account} />;
-  return <SessionContext value={session}>{children}</SessionContext>;
+  return (
+    <SessionContext value={session}>
+      {/* What a page holds of one workspace means nothing in another. */}
+      <Fragment key={workspaceId}>{children}</Fragment>
+    </SessionContext>
+  );
 }
 
 export function useSession(): Session {

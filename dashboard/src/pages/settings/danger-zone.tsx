@@ -2,10 +2,9 @@
 // Both are asked first; closing asks for the name as well.
 
 import { Button, Group, Text, Title } from '@mantine/core';
-import { useRouter } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { client } from '../../client/client.ts';
-import { startAfresh } from '../../session/account.ts';
+import { enterWorkspace } from '../../session/account.ts';
 import { useSession } from '../../session/session.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { notify } from '../../ui/notices.tsx';
@@ -54,7 +53,7 @@ interface CloseDialogProps {
 }
 
 function CloseDialog({ name, opened, onClose }: CloseDialogProps): ReactNode {
-  const router = useRouter();
+  const { workspace } = useSession();
   return (
     <ConfirmDialog
       opened={opened}
@@ -66,8 +65,7 @@ function CloseDialog({ name, opened, onClose }: CloseDialogProps): ReactNode {
       typeToConfirm={name}
       onConfirm={async () => {
         const closed = await client.workspace.close({ name });
-        await startAfresh();
-        await router.invalidate();
+        await enterWorkspace(workspace.id);
         notify(`${closed.name} is closed`);
       }}
     />

@@ -6,7 +6,7 @@ import { type ReactNode, useState } from 'react';
 import { client } from '../../client/client.ts';
 import { keys, queryClient } from '../../client/queries.ts';
 import type { GivenRole, Member } from '../../client/sdk.ts';
-import { accountQuery, startAfresh } from '../../session/account.ts';
+import { accountQuery, enterWorkspace } from '../../session/account.ts';
 import { useSession } from '../../session/session.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { notify } from '../../ui/notices.tsx';
@@ -109,8 +109,7 @@ export function LeaveDialog({ memberId, onClose }: { readonly memberId: string; 
       onConfirm={async () => {
         await client.members.remove(memberId);
         await router.navigate({ to: '/' });
-        await startAfresh();
-        await router.invalidate();
+        await enterWorkspace();
         notify(`You left ${workspace.name}`);
       }}
     />

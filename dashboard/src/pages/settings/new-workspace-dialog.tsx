@@ -4,8 +4,7 @@
 import { Modal, Text } from '@mantine/core';
 import { useRouter } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { chooseWorkspace } from '../../client/workspace-choice.ts';
-import { startAfresh } from '../../session/account.ts';
+import { enterWorkspace } from '../../session/account.ts';
 import { NewWorkspaceForm } from '../../session/new-workspace-form.tsx';
 import { notify } from '../../ui/notices.tsx';
 
@@ -19,10 +18,8 @@ export function NewWorkspaceDialog({ opened, onClose }: { readonly opened: boole
       <NewWorkspaceForm
         onCancel={onClose}
         onMade={async ({ id, name }) => {
-          chooseWorkspace(id);
           await router.navigate({ to: '/' });
-          await startAfresh();
-          await router.invalidate();
+          await enterWorkspace(id);
           notify(`${name} is yours`);
         }}
       />

@@ -713,7 +713,7 @@ export class AccountCalls extends Resource {
   }
 
   /**
-   * Begin with a second factor.
+   * Prepare a second factor.
    *
    * Makes a secret for an authenticator. Nothing is asked for at a sign-in until a first code has been right. A second call makes another secret.
    */

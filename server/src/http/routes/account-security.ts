@@ -58,7 +58,7 @@ export function accountSecurityRoutes(people: People): Route[] {
       path: '/v1/account/totp',
       operationId: 'beginTotp',
       tag: TAG,
-      summary: 'Begin with a second factor',
+      summary: 'Prepare a second factor',
       description:
         'Makes a secret for an authenticator. Nothing is asked for at a sign-in until a first code has been right. A second call makes another secret.',
       access: 'person',

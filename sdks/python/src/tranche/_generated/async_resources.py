@@ -2650,7 +2650,7 @@ class AsyncAccount:
         max_retries: int | None = None,
     ) -> TotpSetup:
         """
-        Begin with a second factor.
+        Prepare a second factor.
 
         Makes a secret for an authenticator. Nothing is asked for at a sign-in until a first code has been right. A
         second call makes another secret.

@@ -2636,7 +2636,7 @@ class Account:
         max_retries: int | None = None,
     ) -> TotpSetup:
         """
-        Begin with a second factor.
+        Prepare a second factor.
 
         Makes a secret for an authenticator. Nothing is asked for at a sign-in until a first code has been right. A
         second call makes another secret.
