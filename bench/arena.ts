@@ -4,7 +4,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Cluster, startCluster, useCluster } from './cluster.ts';
+import { type Cluster, startCluster, joinCluster } from './cluster.ts';
 import { type Contents, type Contestant, onDirectory, onNothing, onPostgres, sampleAnswers } from './contestants.ts';
 import { type Door, migrate, openDirectory, openServer } from './doors.ts';
 import { fillBooks } from './fill.ts';
@@ -144,7 +144,7 @@ export class Arena {
 }
 
 export async function openArena(say: Say): Promise<Arena> {
-  const cluster = process.env.BENCH_DATABASE_URL === undefined ? await startCluster() : useCluster(process.env.BENCH_DATABASE_URL);
+  const cluster = process.env.BENCH_DATABASE_URL === undefined ? await startCluster() : joinCluster(process.env.BENCH_DATABASE_URL);
   return new Arena(cluster, await openServer(cluster.url('postgres')), say);
 }
 

@@ -77,7 +77,7 @@ export async function startCluster(): Promise<Cluster> {
 }
 
 /** A server that someone else runs: databases are made in it by name, and dropped at the end. */
-export function useCluster(url: string): Cluster {
+export function joinCluster(url: string): Cluster {
   return {
     url(database) {
       const address = new URL(url);

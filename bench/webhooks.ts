@@ -4,7 +4,7 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { startCluster, useCluster } from './cluster.ts';
+import { startCluster, joinCluster } from './cluster.ts';
 import { migrate, openServer } from './doors.ts';
 import { describeMachine } from './machine.ts';
 import { type Bench, measureBesideHung, measureDrain, measureIdle, measureThroughput, type Throughput } from './webhooks/measures.ts';
@@ -100,7 +100,7 @@ ${sections(figures)
 }
 
 async function main(): Promise<void> {
-  const cluster = process.env.BENCH_DATABASE_URL === undefined ? await startCluster() : useCluster(process.env.BENCH_DATABASE_URL);
+  const cluster = process.env.BENCH_DATABASE_URL === undefined ? await startCluster() : joinCluster(process.env.BENCH_DATABASE_URL);
   process.once('SIGINT', () => {
     killAll();
     cluster.stop();

@@ -18,9 +18,11 @@ const outside = ['node_modules', 'data'];
 const files = (pattern: string): string[] => globSync(pattern, { cwd: root, exclude: (name) => outside.includes(String(name)) }).sort();
 
 const documents = files('**/*.md');
-const sources = [...files('server/src/**/*.ts'), ...files('server/src/**/*.sql'), ...files('{scripts,sdks/testing,dashboard/src}/**/*.ts')].map(
-  (path) => ({ path, text: read(path) }),
-);
+const sources = [
+  ...files('server/src/**/*.ts'),
+  ...files('server/src/**/*.sql'),
+  ...files('{scripts,sdks/testing,dashboard/src}/**/*.ts'),
+].map((path) => ({ path, text: read(path) }));
 
 describe('docs/invariants.md', () => {
   const rows = Array.from(read('docs/invariants.md').matchAll(/^\| (I-\d+)(?: ✓)? \|.*\| ([^|]+) \|$/gm), ([, number, testedBy]) => ({

@@ -81,7 +81,12 @@ function createServe(
   const lists = isList(route);
   const handleEventually = lists ? (eventualReads?.handleOf(route) ?? route.handle) : route.handle;
 
-  function call(exchange: Exchange, caller: Caller, parts: Omit<RouteRequest<unknown, unknown>, 'caller' | 'raw'>, handle = route.handle): void {
+  function call(
+    exchange: Exchange,
+    caller: Caller,
+    parts: Omit<RouteRequest<unknown, unknown>, 'caller' | 'raw'>,
+    handle = route.handle,
+  ): void {
     const { ids, query, body, bodyBytes, idempotency, ifMatch } = parts;
     const lastEventId = streams ? lastEventIdOf(exchange) : undefined;
     const work = handle({ caller, ids, query, body, bodyBytes, idempotency, ifMatch, lastEventId, raw: exchange.request });

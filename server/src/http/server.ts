@@ -12,7 +12,15 @@ import type { EventualReads } from './eventual-reads.ts';
 import { mountRoutes, NO_HOST } from './mount.ts';
 import { type Authentication, rateLimitPolicy } from './plugins/authenticate.ts';
 import { createClientErrorHandler, createConnectHandler } from './plugins/client-errors.ts';
-import { createRequestIds, createResponder, type Exchange, exchangeOf, type RequestMeter, type RequestNote, type Responder } from './plugins/respond.ts';
+import {
+  createRequestIds,
+  createResponder,
+  type Exchange,
+  exchangeOf,
+  type RequestMeter,
+  type RequestNote,
+  type Responder,
+} from './plugins/respond.ts';
 import { createPathTable, judgeUnmatched, type PathTable } from './plugins/unmatched.ts';
 import type { Route } from './route.ts';
 

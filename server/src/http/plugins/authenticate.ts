@@ -64,14 +64,7 @@ const ignore = (): void => {};
 export type Admit = (request: IncomingMessage, isWrite: boolean) => Admission | Promise<Admission>;
 
 /** Makes the function that admits requests to routes of one kind: by the Authorization header, or by a session where there is none. */
-export function createAdmission({
-  keys,
-  limits,
-  uses,
-  now,
-  gate,
-  admitSession = noSessions,
-}: Authentication): (access: Access) => Admit {
+export function createAdmission({ keys, limits, uses, now, gate, admitSession = noSessions }: Authentication): (access: Access) => Admit {
   function counted(key: ApiKey, remaining: number): Admission {
     const resetSeconds = limits.secondsToReset();
     const rateLimit = `"default";r=${Math.max(0, remaining)};t=${resetSeconds}`;
