@@ -4,7 +4,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Cluster, startCluster, joinCluster } from './cluster.ts';
+import { type Cluster, joinCluster, startCluster } from './cluster.ts';
 import { type Contents, type Contestant, onDirectory, onNothing, onPostgres, sampleAnswers } from './contestants.ts';
 import { type Door, migrate, openDirectory, openServer } from './doors.ts';
 import { fillBooks } from './fill.ts';

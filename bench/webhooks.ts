@@ -4,7 +4,7 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { startCluster, joinCluster } from './cluster.ts';
+import { joinCluster, startCluster } from './cluster.ts';
 import { migrate, openServer } from './doors.ts';
 import { describeMachine } from './machine.ts';
 import { type Bench, measureBesideHung, measureDrain, measureIdle, measureThroughput, type Throughput } from './webhooks/measures.ts';
