@@ -3,6 +3,7 @@
 
 import { hash } from 'node:crypto';
 import type { ApiKey } from '../domain/api-key.ts';
+import type { Uuid } from '../domain/ids.ts';
 import type { Database } from '../store/database.ts';
 
 /** How long an entry is believed, from when its look-up began: under the second that a revocation may take, with or without a notification. */
@@ -19,6 +20,8 @@ export const WATCH_INTERVAL_MS = 50;
 export interface KeyCache {
   /** The key with this secret: at once when it is cached, otherwise after a look-up; null when there is none. */
   find(secret: string): ApiKey | Promise<ApiKey | null>;
+  /** Whose key this was when it was last looked up, however long ago; null when that is not known. Nobody is let in for it. */
+  workspaceOf(secret: string): Uuid | null;
   /** Forgets one key, for example because it was revoked. */
   invalidate(workspaceId: string, keyId: string): void;
   /** Forgets all, for example because notifications may have been missed. */
@@ -130,6 +133,7 @@ export function createKeyCache({ lookUp, database, now }: KeyCacheOptions): KeyC
       }
       return ask(digest);
     },
+    workspaceOf: (secret) => entries.get(hash('sha256', secret, 'base64'))?.key.workspaceId ?? null,
     invalidate(workspaceId, keyId) {
       generation += 1;
       for (const [digest, { key }] of entries) if (key.id === keyId && key.workspaceId === workspaceId) entries.delete(digest);

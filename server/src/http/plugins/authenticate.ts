@@ -10,7 +10,7 @@ import type { LoadGate } from '../load-gate.ts';
 import type { ProblemContext } from '../problems.ts';
 
 export interface Authentication {
-  readonly keys: Pick<KeyCache, 'find'>;
+  readonly keys: Pick<KeyCache, 'find' | 'workspaceOf'>;
   readonly limits: Pick<RateLimit, 'take' | 'secondsToReset' | 'limitPerMinute'>;
   readonly uses: Pick<KeyUses, 'record'>;
   /** Milliseconds since 1970. */
@@ -90,9 +90,13 @@ export function createAdmission({
     if (secret === null) return NO_KEY;
     const found = keys.find(secret);
     if (!(found instanceof Promise)) return admitKey(found, isWrite);
-    if (gate?.refusesStranger() === true) {
-      found.catch(ignore); // Under way all the same, so that the next request of this key finds it.
-      return SHED_STRANGER;
+    if (gate !== undefined) {
+      // Who asks now and then always has an entry that is too old to be believed, and must not be refused for that before the busiest is.
+      const workspaceId = keys.workspaceOf(secret);
+      if (workspaceId === null ? gate.refusesStranger() : gate.refuses(workspaceId, isWrite)) {
+        found.catch(ignore); // Under way all the same, so that the next request of this key finds it.
+        return SHED_STRANGER;
+      }
     }
     return found.then((key) => admitKey(key, isWrite));
   };
