@@ -107,7 +107,7 @@ export function createKeyCache({ lookUp, database, now }: KeyCacheOptions): KeyC
   function ask(digest: string): Promise<ApiKey | null> {
     const same = underWay.get(digest);
     // A slow database would otherwise be asked for the same key once in every turn of the event loop.
-    if (same !== undefined && same.generation === generation && now() - same.askedAt < MAX_ENTRY_AGE_MS) return same.found;
+    if (same !== undefined && same.generation === generation && Math.abs(now() - same.askedAt) < MAX_ENTRY_AGE_MS) return same.found;
     const found = new Promise<ApiKey | null>((resolve, reject) => {
       if (waiting.push({ digest, resolve, reject }) === 1) setImmediate(flush);
     });
@@ -128,8 +128,10 @@ export function createKeyCache({ lookUp, database, now }: KeyCacheOptions): KeyC
         clear(); // A revocation may pass unheard from here on.
       } else if (entry !== undefined) {
         const ageMs = now() - entry.storedAt;
-        if (ageMs >= REFRESH_AGE_MS && ageMs < MAX_ENTRY_AGE_MS && !underWay.has(digest)) ask(digest).catch(ignore);
-        if (ageMs < MAX_ENTRY_AGE_MS) return entry.key;
+        // Below 0 the clock was set back, and how old the entry is, nobody knows.
+        const isBelieved = ageMs >= 0 && ageMs < MAX_ENTRY_AGE_MS;
+        if (isBelieved && ageMs >= REFRESH_AGE_MS && !underWay.has(digest)) ask(digest).catch(ignore);
+        if (isBelieved) return entry.key;
       }
       return ask(digest);
     },
