@@ -198,6 +198,16 @@ describe.skipIf(!hasPostgres)('a rolling restart', () => {
     },
   );
 
+  test('is cut short by SIGTERM in good order: the process that was starting has accepted nothing', asIts, async () => {
+    const { server } = await start(2);
+    server.signal('SIGHUP');
+    await until(() => children(server).length === 3);
+    const pids = children(server);
+    const ended = await server.stop();
+    expect([ended.code, ended.signal, pids.filter(isAlive)]).toEqual([0, null, []]);
+    expect(server.log().filter(({ level }) => level >= 40)).toEqual([]);
+  });
+
   test('leaves an idle connection open for its client to use once more', asIts, async () => {
     const { server } = await start(1);
     const socket = connect(server.port, '127.0.0.1');
