@@ -137,15 +137,39 @@ describe.skipIf(!hasPostgres)('a commit that the new primary never heard of', ()
       const [given] = (await ask<{ xid: string }>(standby.url, 'select pg_current_xact_id()::text as xid')) as [{ xid: string }];
       xid = BigInt(given.xid);
     }
-    const connect = async (): Promise<pg.Client> => {
-      const client = new pg.Client({ connectionString: standby.url });
-      await client.connect();
-      return client;
-    };
-    const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-    expect(await learnOutcome(connect, lost, log)).toBe('unknown');
+    expect(await learnOutcome(() => connect(standby.url), lost, quietly)).toBe('unknown');
   }, 120_000);
 });
+
+describe.skipIf(!hasPostgres)('a commit that is still under way when it is asked for', () => {
+  test('is not called undone because somebody has reset the statistics meanwhile', async () => {
+    const server = await startPostgres();
+    onTestFinished(() => server.remove());
+    const slow = await connect(server.url);
+    await slow.query('begin');
+    const lost = (await slow.query<LostCommit>(`select pg_current_xact_id()::text as xid, ${SERVER_MARK} as mark`)).rows[0] as LostCommit;
+    await ask(server.url, `select pg_stat_reset_shared('bgwriter')`);
+    let asked = 0;
+    const outcome = learnOutcome(() => connect(server.url, () => void (asked += 1)), lost, quietly);
+    await until(() => asked >= 4);
+    await slow.query('commit');
+    await slow.end();
+    expect(await outcome).toBe('unknown');
+  }, 60_000);
+});
+
+const quietly = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+async function connect(url: string, onQuery: () => void = () => undefined): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const query = client.query.bind(client) as (...words: unknown[]) => unknown;
+  client.query = ((...words: unknown[]) => {
+    onQuery();
+    return query(...words);
+  }) as typeof client.query;
+  return client;
+}
 
 /** How many of the projects whose creation was answered are there. */
 async function countAnswered(server: ServerProcess, load: Load): Promise<number> {

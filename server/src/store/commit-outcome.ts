@@ -75,8 +75,7 @@ async function ask(client: pg.Client, lost: LostCommit): Promise<CommitOutcome |
   if (status === 'aborted') return 'aborted';
   if (status === 'committed') return isOurs ? 'committed' : 'unknown';
   if (status !== 'in progress') return 'unknown';
-  // Given out again after a crash, so the one we lost did not commit.
-  if (!isOurs) return 'aborted';
-  await runStatement(client, false, endHolderText, [lost.xid]);
+  // If not, it is somebody else's after a crash, or still ours after the statistics were reset by hand: its own end will tell.
+  if (isOurs) await runStatement(client, false, endHolderText, [lost.xid]);
   return 'in progress';
 }
