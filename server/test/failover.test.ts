@@ -3,8 +3,9 @@
 
 import pg from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { type LostCommit, learnOutcome, SERVER_MARK } from '../src/store/commit-outcome.ts';
 import { type PostgresServer, startPostgres } from './support/databases.ts';
-import { startStandby } from './support/postgres-server.ts';
+import { startStandby, startStandbyFromFiles } from './support/postgres-server.ts';
 import { hasPostgres, postgresVariables, type ServerProcess, startServer, tranche } from './support/server-process.ts';
 import { Load, randomFrom, readBooks } from './support/story-load.ts';
 import { until } from './support/webhook-fixtures.ts';
@@ -114,6 +115,61 @@ describe.skipIf(!hasPostgres)('a failover in the middle of load', () => {
     expect(lost).toBeGreaterThan(0);
   }, 120_000);
 });
+
+describe.skipIf(!hasPostgres)('a commit that the new primary never heard of', () => {
+  test('is not believed for another one of the same id, also where the standby was made of the files of the old primary', async () => {
+    const primary = await startPostgres();
+    onTestFinished(() => primary.remove());
+    const standby = await startStandbyFromFiles(primary);
+    onTestFinished(() => standby.remove());
+    await standby.stop('fast');
+    const [lost] = (await ask<LostCommit>(
+      primary.url,
+      'begin',
+      'create table if not exists lost (n int)',
+      `select pg_current_xact_id()::text as xid, ${SERVER_MARK} as mark`,
+    )) as [LostCommit];
+    await primary.kill9();
+    await standby.start();
+    await promote(standby);
+    // Its ids go on where the copy ended, so that ours is given out to somebody else, who commits.
+    for (let xid = 0n; xid < BigInt(lost.xid); ) {
+      const [given] = (await ask<{ xid: string }>(standby.url, 'select pg_current_xact_id()::text as xid')) as [{ xid: string }];
+      xid = BigInt(given.xid);
+    }
+    expect(await learnOutcome(() => connect(standby.url), lost, quietly)).toBe('unknown');
+  }, 120_000);
+});
+
+describe.skipIf(!hasPostgres)('a commit that is still under way when it is asked for', () => {
+  test('is not called undone because somebody has reset the statistics meanwhile', async () => {
+    const server = await startPostgres();
+    onTestFinished(() => server.remove());
+    const slow = await connect(server.url);
+    await slow.query('begin');
+    const lost = (await slow.query<LostCommit>(`select pg_current_xact_id()::text as xid, ${SERVER_MARK} as mark`)).rows[0] as LostCommit;
+    await ask(server.url, `select pg_stat_reset_shared('bgwriter')`);
+    let asked = 0;
+    const outcome = learnOutcome(() => connect(server.url, () => void (asked += 1)), lost, quietly);
+    await until(() => asked >= 4);
+    await slow.query('commit');
+    await slow.end();
+    expect(await outcome).toBe('unknown');
+  }, 60_000);
+});
+
+const quietly = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+async function connect(url: string, onQuery: () => void = () => undefined): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const query = client.query.bind(client) as (...words: unknown[]) => unknown;
+  client.query = ((...words: unknown[]) => {
+    onQuery();
+    return query(...words);
+  }) as typeof client.query;
+  return client;
+}
 
 /** How many of the projects whose creation was answered are there. */
 async function countAnswered(server: ServerProcess, load: Load): Promise<number> {

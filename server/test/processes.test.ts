@@ -3,6 +3,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { connect, createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { emptyPostgresDatabase } from './support/databases.ts';
@@ -103,6 +104,35 @@ describe.skipIf(!hasPostgres)('several processes on one port', () => {
     expect(statuses.filter((status) => status === 200)).toHaveLength(limit);
   });
 
+  test('a key that is revoked writes nothing on any of them from that moment, and reads nothing after a second (I-12)', asIts, async () => {
+    const { server } = await start(3);
+    const { id, secret } = await server.ok('POST', '/v1/api_keys', { body: { name: 'k', scopes: ['projects:read', 'projects:write'] } });
+    // Each over a connection of its own, which are dealt out in turn: so all three are asked, several times over.
+    const ask = async (method: 'GET' | 'POST'): Promise<number> => {
+      const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
+      const sent = request({ port: server.port, method, path: '/v1/projects', headers, agent: false });
+      sent.end(method === 'POST' ? '{"name":"p","client_id":"c"}' : undefined);
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+      answer.resume();
+      return answer.statusCode as number;
+    };
+    const askAll = async (method: 'GET' | 'POST'): Promise<Set<number>> =>
+      new Set(await Promise.all(Array.from({ length: 12 }, () => ask(method))));
+    // Read without a pause, so that every process has the key at hand and renews it.
+    let isOver = false;
+    const reading = (async () => {
+      while (!isOver) await askAll('GET');
+    })();
+    for (let i = 0; i < 3; i += 1) expect(await askAll('POST')).toEqual(new Set([201]));
+    await server.ok('DELETE', `/v1/api_keys/${id}`);
+    const revokedAt = performance.now();
+    expect(await askAll('POST')).toEqual(new Set([401]));
+    await until(() => performance.now() - revokedAt >= 1_000);
+    for (let i = 0; i < 3; i += 1) expect(await askAll('GET')).toEqual(new Set([401]));
+    isOver = true;
+    await reading;
+  });
+
   test('are told of together: series by process, what is of all once, and readiness', asIts, async () => {
     const whole = await start(2);
     const { server, operators } = whole;
@@ -197,6 +227,16 @@ describe.skipIf(!hasPostgres)('a rolling restart', () => {
       expect(isGapless([...reader.events, ...resumed.events])).toBe(true);
     },
   );
+
+  test('is cut short by SIGTERM in good order: the process that was starting has accepted nothing', asIts, async () => {
+    const { server } = await start(2);
+    server.signal('SIGHUP');
+    await until(() => children(server).length === 3);
+    const pids = children(server);
+    const ended = await server.stop();
+    expect([ended.code, ended.signal, pids.filter(isAlive)]).toEqual([0, null, []]);
+    expect(server.log().filter(({ level }) => level >= 40)).toEqual([]);
+  });
 
   test('leaves an idle connection open for its client to use once more', asIts, async () => {
     const { server } = await start(1);

@@ -142,6 +142,29 @@ describe.skipIf(!hasPostgres)(`a streaming standby${hasPostgres ? '' : ` (skippe
     const looked = await tranche(['doctor'], { ...variables, PORT: String(server.port) });
     expect(looked.stdout.replaceAll(/\s+/g, ' ')).toMatch(/DATABASE_REPLICA_URL leads to no standby/);
   }, 60_000);
+
+  test('is not taken from what is a standby of something else: a list would be empty that is not', async () => {
+    const { url } = await makeDatabase('ours');
+    const { url: theirs, replicaUrl: ofTheirs } = await makeDatabase('theirs');
+    expect((await tranche(['migrate'], postgresVariables(theirs))).code).toBe(0);
+    const elsewhere = await startPostgres();
+    onTestFinished(() => elsewhere.remove());
+    const ofElsewhere = await startStandby(elsewhere.url);
+    onTestFinished(() => ofElsewhere.remove());
+    const variables = postgresVariables(url);
+    for (const [replicaUrl, name] of [
+      [ofTheirs, 'another database'],
+      [ofElsewhere.url, 'another server'],
+    ] as const) {
+      const server = await startServer({ ...variables, DATABASE_REPLICA_URL: replicaUrl, DATABASE_REPLICA_MAX_LAG_MS: '3600000' });
+      await add(server, name);
+      await until(() => /replica (is not used|serves)/.test(server.stderr()));
+      expect(server.stderr()).toMatch(/no standby of the database of DATABASE_URL/);
+      const page = await list(server, variables.TRANCHE_API_KEY as string, EVENTUAL);
+      expect([page.names.includes(name), page.consistency]).toEqual([true, null]);
+      await server.stop();
+    }
+  }, 60_000);
 });
 
 test('any other value of the header is refused, with the ones there are', async () => {

@@ -55,6 +55,17 @@ describe('a hit', () => {
     await cache.find('a');
     expect(state.lookUps).toEqual([1, 1]);
   });
+
+  test('ends when the clock is set back: an entry of the future would be believed until then', async () => {
+    const { cache, state } = setUp('a');
+    state.now = 3_600_000;
+    await cache.find('a');
+    state.now = 0;
+    expect(cache.find('a')).toBeInstanceOf(Promise);
+    expect(cache.find('a')).toBeInstanceOf(Promise);
+    await cache.find('a');
+    expect(cache.find('a')).not.toBeInstanceOf(Promise);
+  });
 });
 
 describe('a look-up under way', () => {

@@ -3,6 +3,7 @@
 
 import { hash } from 'node:crypto';
 import type { ApiKey } from '../domain/api-key.ts';
+import type { Uuid } from '../domain/ids.ts';
 import type { Database } from '../store/database.ts';
 
 /** How long an entry is believed, from when its look-up began: under the second that a revocation may take, with or without a notification. */
@@ -19,6 +20,8 @@ export const WATCH_INTERVAL_MS = 50;
 export interface KeyCache {
   /** The key with this secret: at once when it is cached, otherwise after a look-up; null when there is none. */
   find(secret: string): ApiKey | Promise<ApiKey | null>;
+  /** Whose key this was when it was last looked up, however long ago; null when that is not known. Nobody is let in for it. */
+  workspaceOf(secret: string): Uuid | null;
   /** Forgets one key, for example because it was revoked. */
   invalidate(workspaceId: string, keyId: string): void;
   /** Forgets all, for example because notifications may have been missed. */
@@ -104,7 +107,7 @@ export function createKeyCache({ lookUp, database, now }: KeyCacheOptions): KeyC
   function ask(digest: string): Promise<ApiKey | null> {
     const same = underWay.get(digest);
     // A slow database would otherwise be asked for the same key once in every turn of the event loop.
-    if (same !== undefined && same.generation === generation && now() - same.askedAt < MAX_ENTRY_AGE_MS) return same.found;
+    if (same !== undefined && same.generation === generation && Math.abs(now() - same.askedAt) < MAX_ENTRY_AGE_MS) return same.found;
     const found = new Promise<ApiKey | null>((resolve, reject) => {
       if (waiting.push({ digest, resolve, reject }) === 1) setImmediate(flush);
     });
@@ -125,11 +128,14 @@ export function createKeyCache({ lookUp, database, now }: KeyCacheOptions): KeyC
         clear(); // A revocation may pass unheard from here on.
       } else if (entry !== undefined) {
         const ageMs = now() - entry.storedAt;
-        if (ageMs >= REFRESH_AGE_MS && ageMs < MAX_ENTRY_AGE_MS && !underWay.has(digest)) ask(digest).catch(ignore);
-        if (ageMs < MAX_ENTRY_AGE_MS) return entry.key;
+        // Below 0 the clock was set back, and how old the entry is, nobody knows.
+        const isBelieved = ageMs >= 0 && ageMs < MAX_ENTRY_AGE_MS;
+        if (isBelieved && ageMs >= REFRESH_AGE_MS && !underWay.has(digest)) ask(digest).catch(ignore);
+        if (isBelieved) return entry.key;
       }
       return ask(digest);
     },
+    workspaceOf: (secret) => entries.get(hash('sha256', secret, 'base64'))?.key.workspaceId ?? null,
     invalidate(workspaceId, keyId) {
       generation += 1;
       for (const [digest, { key }] of entries) if (key.id === keyId && key.workspaceId === workspaceId) entries.delete(digest);

@@ -5,7 +5,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import type { Report } from '../operations/operating.ts';
 import type { FromWorker, ToWorker } from './messages.ts';
-import type { Ended, WorkerProcess } from './supervisor.ts';
+import type { Ended, WorkerProcess } from './worker-process.ts';
 
 /** How long a worker may take to tell how it is; one that is busy answers within milliseconds. */
 const REPORT_TIMEOUT_MS = 3_000;

@@ -3,7 +3,8 @@
 
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createSupervisor, SupervisionEnded, type Supervisor, supervisorLimits, type WorkerProcess } from './supervisor.ts';
+import { createSupervisor, SupervisionEnded, type Supervisor, supervisorLimits } from './supervisor.ts';
+import type { WorkerProcess } from './worker-process.ts';
 
 class FakeProcess implements WorkerProcess {
   readonly pid: number;
@@ -213,6 +214,39 @@ describe('a rolling restart', () => {
     await vi.advanceTimersByTimeAsync(supervisorLimits.retireMs + 1);
     expect([made.forked[0]?.told, serving(made)]).toEqual([['retire', 'SIGKILL'], [2]]);
   });
+
+  test('tries again with one that hangs until another one has come up, after longer and longer pauses', async () => {
+    const made = await started(2);
+    made.forked[0]?.hang();
+    for (const successor of [2, 3, 4]) {
+      const before = Date.now();
+      while (made.forked.length === successor) await vi.advanceTimersByTimeAsync(100);
+      expect(Date.now() - before).toBeLessThanOrEqual(supervisorLimits.longestPauseMs);
+      if (successor < 4) made.forked[successor]?.die(1, null);
+      else made.forked[successor]?.ready();
+      await settle();
+    }
+    expect([made.forked[0]?.told, serving(made).sort()]).toEqual([['retire'], [2, 5]]);
+    made.forked[0]?.die(0, null);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(made.forked).toHaveLength(5);
+  });
+
+  test('of one that hangs is left to the roll that is under way, and asked for again when that was given up', async () => {
+    const made = await started(1);
+    void made.supervisor.roll();
+    await settle();
+    made.forked[0]?.hang();
+    await settle();
+    expect(made.forked).toHaveLength(2);
+    made.forked[1]?.die(1, null);
+    await vi.advanceTimersByTimeAsync(supervisorLimits.longestPauseMs);
+    expect(made.forked).toHaveLength(3);
+    void made.supervisor.stop();
+    made.forked[2]?.die(1, null);
+    await vi.advanceTimersByTimeAsync(2 * supervisorLimits.longestPauseMs);
+    expect(made.forked).toHaveLength(3);
+  });
 });
 
 describe('a stop', () => {
@@ -229,13 +263,28 @@ describe('a stop', () => {
     expect([await stopped, made.forked.length]).toEqual([false, 3]);
   });
 
+  test('is in order although it came in the middle of a roll: a process that was still starting had accepted nothing', async () => {
+    const made = await started(2);
+    void made.supervisor.roll();
+    await settle();
+    const stopped = made.supervisor.stop();
+    for (const process of made.forked.slice(0, 2)) process.die(0, null);
+    made.forked[2]?.die(null, 'SIGTERM');
+    expect(await stopped).toBe(true);
+    // One that served and did not end by itself is another matter.
+    const other = await started(1);
+    const cut = other.supervisor.stop();
+    other.forked[0]?.die(null, 'SIGTERM');
+    expect(await cut).toBe(false);
+  });
+
   test('during a start ends the start', async () => {
     const made = world(2);
     const starting = made.supervisor.start();
     const stopped = made.supervisor.stop();
     for (const process of made.forked) process.die(null, 'SIGTERM');
     await starting;
-    await stopped;
+    expect(await stopped).toBe(true);
     expect(made.forked).toHaveLength(2);
   });
 });

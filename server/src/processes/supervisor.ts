@@ -2,7 +2,7 @@
 // Knows no cluster, socket or signal; workers are handed to it as plain objects. Serves nothing.
 
 import type { Logger } from 'pino';
-import type { Report } from '../operations/operating.ts';
+import type { Ended, WorkerProcess } from './worker-process.ts';
 
 export const supervisorLimits = {
   /** From being started until it can work. A first start behind a slow database takes seconds. */
@@ -21,25 +21,6 @@ export const supervisorLimits = {
 } as const;
 
 export type SupervisorLimits = { readonly [Name in keyof typeof supervisorLimits]: number };
-
-export interface Ended {
-  readonly code: number | null;
-  readonly signal: string | null;
-}
-
-/** One process, as far as its supervisor is concerned. */
-export interface WorkerProcess {
-  readonly pid: number;
-  /** Null once it can work; a message when it has said that it never will. Stays open when it just dies. */
-  readonly fit: Promise<string | null>;
-  readonly ended: Promise<Ended>;
-  /** Resolves when the worker asks to be replaced; stays open otherwise. */
-  readonly hangs: Promise<void>;
-  retire(): void;
-  kill(signal: 'SIGTERM' | 'SIGKILL'): void;
-  /** Null when it does not answer in time. */
-  report(withMetrics: boolean): Promise<Report | null>;
-}
 
 export type WorkerState = 'starting' | 'serving' | 'retiring';
 
@@ -167,9 +148,7 @@ export function createSupervisor({ count, fork, log, uptimeMs, limits: given }: 
   }
 
   function watch(seat: Seat, member: MutableMember): void {
-    void member.worker.hangs.then(() => {
-      if (seat.member === member) void replace(seat);
-    });
+    void member.worker.hangs.then(() => relieve(seat, member));
     void member.worker.ended.then((end) => {
       // Retired, or already replaced: nobody misses it.
       if (seat.member !== member) return;
@@ -197,11 +176,29 @@ export function createSupervisor({ count, fork, log, uptimeMs, limits: given }: 
   function refill(seat: Seat): void {
     const pauseMs =
       seat.shortLives <= 1 ? 0 : Math.min(limits.longestPauseMs, limits.firstPauseMs * 2 ** Math.min(seat.shortLives - 2, 16));
-    const pause = setTimeout(() => {
-      pauses.delete(pause);
+    void pause(pauseMs).then(() => {
       if (!isStopping) fill(seat);
-    }, pauseMs);
-    pauses.add(pause);
+    });
+  }
+
+  /** Never ends once all are told to stop. */
+  function pause(pauseMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        pauses.delete(timer);
+        resolve();
+      }, pauseMs);
+      pauses.add(timer);
+    });
+  }
+
+  /** Replaces one that hangs, again until it is done: what made it hang, such as a database that is away, may keep another one from starting. */
+  async function relieve(seat: Seat, member: MutableMember): Promise<void> {
+    for (let pauseMs: number = limits.firstPauseMs; ; pauseMs = Math.min(limits.longestPauseMs, 2 * pauseMs)) {
+      if (seat.member !== member || isStopping) return;
+      await replace(seat);
+      if (seat.member === member) await pause(pauseMs);
+    }
   }
 
   /** Has a new worker take over from the one in a seat. False when the new one could not be brought up; then the old one stays. */
@@ -253,14 +250,16 @@ export function createSupervisor({ count, fork, log, uptimeMs, limits: given }: 
   async function stopAll(): Promise<boolean> {
     isStopping = true;
     tellChange();
-    for (const pause of pauses) clearTimeout(pause);
-    const ends = await Promise.all(
-      Array.from(members, ({ worker }) => {
+    for (const timer of pauses) clearTimeout(timer);
+    const inOrder = await Promise.all(
+      Array.from(members, async ({ worker, state }) => {
         worker.kill('SIGTERM');
-        return within(worker, limits.stopMs);
+        const { code, signal } = await within(worker, limits.stopMs);
+        // One that was still starting has accepted nothing, and dies of the signal.
+        return code === 0 || (state === 'starting' && signal === 'SIGTERM');
       }),
     );
-    return ends.every(({ code }) => code === 0);
+    return inOrder.every((ended) => ended);
   }
 
   return {

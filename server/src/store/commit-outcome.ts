@@ -13,13 +13,19 @@ const ASK_EVERY_MS = 200;
 
 export type CommitOutcome = 'committed' | 'aborted' | 'unknown';
 
-/**
- * A mark that changes whenever the server has crashed, is another one, or had its statistics reset: recovery discards them. After a crash
- * an id that was never flushed is given out again, so that `committed` may then speak of somebody else's transaction.
- */
-export const SERVER_MARK = `coalesce((select extract(epoch from stats_reset)::text from pg_stat_bgwriter), '')`;
+/** Since when the server counts: it begins anew after a crash, since recovery discards its statistics. */
+const STATISTICS = `coalesce((select extract(epoch from stats_reset)::text from pg_stat_bgwriter), '')`;
 
-const askText = `select pg_xact_status($1::xid8) as status, ${SERVER_MARK} as mark`;
+/** One run of one server: its statistics, and when it was started. */
+export const SERVER_MARK = `${STATISTICS} || '/' || extract(epoch from pg_postmaster_start_time())::text`;
+
+/**
+ * After a crash an id that was never flushed is given out again, and after a failover one that the new primary never heard of, so that
+ * `committed` may then speak of somebody else's transaction. It is ours in the same run, and in one that followed it in good order. The
+ * statistics alone would not tell: a standby that was made of the files of a stopped server has those too, but begins by replaying.
+ */
+const askText = `select pg_xact_status($1::xid8) as status, case when ${SERVER_MARK} = $2 then true
+  when ${STATISTICS} <> split_part($2, '/', 1) then false else pg_last_wal_replay_lsn() is null end as "isOurs"`;
 
 // The server may not have noticed yet that its client is gone. Ending the session settles the matter: if COMMIT has not arrived, it never will.
 const endHolderText =
@@ -63,14 +69,13 @@ async function ask(client: pg.Client, lost: LostCommit): Promise<CommitOutcome |
   // A standby has not replayed all that it received: what it does not know of may yet turn out committed. Once promoted, it has.
   const [server] = await runStatement<{ recovers: boolean }>(client, false, 'select pg_is_in_recovery() as recovers', []);
   if (server?.recovers !== false) return 'in progress';
-  const rows = await runStatement<{ status: string | null; mark: string }>(client, false, askText, [lost.xid]);
+  const rows = await runStatement<{ status: string | null; isOurs: boolean }>(client, false, askText, [lost.xid, lost.mark]);
   const status = rows[0]?.status ?? null;
-  const sameRun = rows[0]?.mark === lost.mark;
+  const isOurs = rows[0]?.isOurs === true;
   if (status === 'aborted') return 'aborted';
-  if (status === 'committed') return sameRun ? 'committed' : 'unknown';
+  if (status === 'committed') return isOurs ? 'committed' : 'unknown';
   if (status !== 'in progress') return 'unknown';
-  // Given out again after a crash, so the one we lost did not commit.
-  if (!sameRun) return 'aborted';
-  await runStatement(client, false, endHolderText, [lost.xid]);
+  // If not, it is somebody else's after a crash, or still ours after the statistics were reset by hand: its own end will tell.
+  if (isOurs) await runStatement(client, false, endHolderText, [lost.xid]);
   return 'in progress';
 }

@@ -2,7 +2,7 @@
 // Never writes. Says only whether it may be asked; who asks it, and what happens when it may not, is decided elsewhere.
 
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Database, DatabaseUnavailable, type Queryable } from './database.ts';
+import { type Database, DatabaseError, DatabaseUnavailable, type Queryable } from './database.ts';
 import type { Log } from './log.ts';
 import { createPostgres } from './postgres.ts';
 import { describe } from './statements.ts';
@@ -10,6 +10,8 @@ import { describe } from './statements.ts';
 const LOOK_EVERY_MS = 500;
 /** A standby that does not answer is as good as gone; whoever waits for it is better served by the primary. */
 export const REPLICA_TIMEOUT_MS = 2_000;
+/** A standby that is well is known to be after the second look; what is still wrong after so many is said. */
+const FIRST_LOOKS = 4;
 /** How far back the primary's positions are remembered; a lag beyond what they cover is only known to be longer. */
 const MAX_POSITIONS = 256;
 
@@ -49,6 +51,8 @@ export function openReplica({ url, preparedStatements, poolSize, maxLagMs, prima
   const positions: Position[] = [];
   let freshAsOfMs: number | null = null;
   let trouble: string | null = 'it has not been looked at yet';
+  let looks = 0;
+  let isTold = false;
   let timer: NodeJS.Timeout | null = null;
   let looking: Promise<void> = Promise.resolve();
 
@@ -58,9 +62,14 @@ export function openReplica({ url, preparedStatements, poolSize, maxLagMs, prima
 
   /** Told once each time it changes, since the look is repeated for ever. */
   function conclude(found: string | null): void {
-    if (found !== null && trouble === null)
+    if (found !== null && !isTold && (trouble === null || looks >= FIRST_LOOKS)) {
       log.warn({ reason: found }, 'the replica is not used: eventual reads are served by the primary');
-    if (found === null && trouble !== null) log.info({ lagMs: Math.round(lagMs() ?? 0) }, 'the replica serves eventual reads');
+      isTold = true;
+    }
+    if (found === null && trouble !== null) {
+      log.info({ lagMs: Math.round(lagMs() ?? 0) }, 'the replica serves eventual reads');
+      isTold = false;
+    }
     trouble = found;
   }
 
@@ -69,6 +78,7 @@ export function openReplica({ url, preparedStatements, poolSize, maxLagMs, prima
    * connection was lost replays all it has, and is still seen to fall behind.
    */
   async function look(): Promise<void> {
+    looks += 1;
     try {
       const atMs = performance.now();
       const lsn = await positionOf(primary, 'pg_current_wal_lsn()');
@@ -76,6 +86,9 @@ export function openReplica({ url, preparedStatements, poolSize, maxLagMs, prima
       if (positions.length > MAX_POSITIONS) positions.shift();
       const replayed = await inTime(positionOf(database, 'pg_last_wal_replay_lsn()'));
       if (replayed === null) return conclude('DATABASE_REPLICA_URL leads to no standby');
+      // Each time before it is used: by then the address may lead to another one.
+      if (trouble !== null && !(await isOfPrimary()))
+        return conclude('DATABASE_REPLICA_URL leads to no standby of the database of DATABASE_URL');
       const reached = positions.findLastIndex((position) => position.lsn <= replayed);
       if (reached !== -1) freshAsOfMs = (positions[reached] as Position).atMs;
       const lag = lagMs();
@@ -83,6 +96,12 @@ export function openReplica({ url, preparedStatements, poolSize, maxLagMs, prima
     } catch (error) {
       conclude(describe(error));
     }
+  }
+
+  /** Positions of another server's log can be compared as well, and mean nothing; another database of the same server has none of our rows. */
+  async function isOfPrimary(): Promise<boolean> {
+    const [ours, theirs] = await Promise.all([identityOf(primary), inTime(identityOf(database))]);
+    return ours === null || theirs === null || ours === theirs;
   }
 
   async function keepLooking(): Promise<void> {
@@ -137,6 +156,21 @@ async function positionOf(database: Queryable, lsn: string): Promise<bigint | nu
     [lsn.startsWith('pg_last') ? 'standby' : 'primary'],
   );
   return rows[0]?.position ?? null;
+}
+
+/** By the index over the names of databases. */
+const identityText =
+  `select (select system_identifier::text from pg_control_system()) || '/' || oid as identity from pg_database ` +
+  'where datname = current_database()';
+
+/** Of the database, the same on a server and all its standbys; null where this user may not ask. */
+async function identityOf(database: Queryable): Promise<string | null> {
+  try {
+    return (await database.query<{ identity: string }>(identityText))[0]?.identity ?? null;
+  } catch (error) {
+    if (error instanceof DatabaseError) return null;
+    throw error;
+  }
 }
 
 async function inTime<T>(work: Promise<T>): Promise<T> {

@@ -154,6 +154,14 @@ class Cluster implements PostgresServer {
     execFileSync(join(directory, 'pg_basebackup'), flags, { ...this.#options, stdio: 'pipe' });
   }
 
+  /** A streaming standby of the server at `url`, made of the files it left when it stopped. */
+  copyFiles(data: string, url: string): void {
+    const own = join(this.#home, 'data');
+    execFileSync('cp', ['-a', data, own], { stdio: 'pipe' });
+    const { port } = new URL(url);
+    execFileSync('sh', ['-c', 'touch "$0/standby.signal" && echo "$1" >> "$0/postgresql.auto.conf"', own, conninfo(port)], this.#options);
+  }
+
   async start(): Promise<void> {
     const command = [join(this.#found.directory, 'postgres'), '-D', join(this.#home, 'data'), '-p', String(this.#port)];
     for (const setting of serverSettings) command.push('-c', setting);
@@ -198,6 +206,8 @@ class Cluster implements PostgresServer {
   }
 }
 
+const conninfo = (port: string): string => `primary_conninfo = 'host=127.0.0.1 port=${port} user=postgres'`;
+
 function newCluster(port: number): Cluster {
   if (typeof installation === 'string') throw new Error(`PostgreSQL cannot be started: ${installation}`);
   const home = mkdtempSync(join(tmpdir(), 'tranche-postgres-'));
@@ -213,6 +223,21 @@ export async function startPostgres(port?: number): Promise<PostgresServer> {
 /** A running standby that streams from the server at `url`. The caller removes it. */
 export async function startStandby(url: string): Promise<PostgresServer> {
   return startCluster(await freePort(), (cluster) => cluster.copy(url));
+}
+
+/** The same from the files of `server`, which is stopped for it in good order and started again. The caller removes it. */
+export async function startStandbyFromFiles(server: PostgresServer): Promise<PostgresServer> {
+  const client = new pg.Client({ connectionString: server.url });
+  await client.connect();
+  const { data } = (await client.query(`select current_setting('data_directory') as data`)).rows[0] as { data: string };
+  await client.end();
+  await server.stop('fast');
+  const port = await freePort();
+  const standby = newCluster(port);
+  standby.copyFiles(data, server.url);
+  await server.start();
+  await standby.start();
+  return standby;
 }
 
 async function startCluster(port: number, make: (cluster: Cluster) => void): Promise<PostgresServer> {

@@ -15,7 +15,7 @@ import type { SessionAdmission } from './sessions.ts';
 export type Limits = Pick<RateLimit, 'take' | 'secondsToReset' | 'limitPerMinute'>;
 
 export interface Authentication {
-  readonly keys: Pick<KeyCache, 'find'>;
+  readonly keys: Pick<KeyCache, 'find' | 'workspaceOf'>;
   /** Left out where nobody can sign in. */
   readonly admitSession?: SessionAdmission | undefined;
   readonly limits: Limits;
@@ -105,9 +105,13 @@ export function createAdmission({ keys, limits, uses, now, gate, admitSession = 
     if (secret === null) return NO_KEY;
     const found = keys.find(secret);
     if (!(found instanceof Promise)) return admitKey(found, isWrite);
-    if (gate?.refusesStranger() === true) {
-      found.catch(ignore); // Under way all the same, so that the next request of this key finds it.
-      return SHED_STRANGER;
+    if (gate !== undefined) {
+      // Who asks now and then always has an entry that is too old to be believed, and must not be refused for that before the busiest is.
+      const workspaceId = keys.workspaceOf(secret);
+      if (workspaceId === null ? gate.refusesStranger() : gate.refuses(workspaceId, isWrite)) {
+        found.catch(ignore); // Under way all the same, so that the next request of this key finds it.
+        return SHED_STRANGER;
+      }
     }
     return found.then((key) => admitKey(key, isWrite));
   };
