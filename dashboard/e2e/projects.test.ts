@@ -133,6 +133,29 @@ describe.skipIf(chromiumMissing !== null)(`projects in a browser (${chromiumMiss
     expect(faults).toEqual([]);
   }, 240_000);
 
+  test('a project is created once, although its answer was lost twice and it was pressed again', async () => {
+    const { page, expected, faults } = await open();
+    expected.push(/\/v1\/projects$/);
+    await openSettled(page, '/projects?new=1');
+    const creating = dialog(page, 'New project');
+    await creating.getByLabel('Name', { exact: false }).first().fill('Only one of this');
+    await creating.getByLabel('Client').fill('lost_answers');
+    let lost = 0;
+    await page.route('**/v1/projects', async (route) => {
+      if (route.request().method() !== 'POST' || lost === 2) return route.continue();
+      lost += 1;
+      await route.fetch();
+      return route.abort();
+    });
+    await creating.getByRole('button', { name: 'Create project' }).click();
+    await creating.getByText('The server could not be reached').waitFor();
+    await creating.getByRole('button', { name: 'Create project' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Only one of this' }).waitFor();
+    expect(lost).toBe(2);
+    expect((await stack.call('GET', '/v1/projects?client_id=lost_answers')).data).toHaveLength(1);
+    expect(faults).toEqual([]);
+  }, 120_000);
+
   test('an approval in a project released by hand says that the payment waits, and the payment does', async () => {
     const { projectId } = await prepare(['submitted'], { release: 'manual' });
     const { page, faults } = await open();
