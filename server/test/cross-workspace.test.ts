@@ -42,8 +42,7 @@ afterAll(() => app.stop());
 async function snapshot(): Promise<string> {
   const lists = Object.entries<Json>(document.paths).filter(
     // Lists of the workspace; that of requests grows with each request.
-    ([path, item]) =>
-      /^list(?!RequestLog)/.test(item.get?.operationId ?? '') && item.get.security === undefined && !path.includes('{'),
+    ([path, item]) => /^list(?!RequestLog)/.test(item.get?.operationId ?? '') && item.get.security === undefined && !path.includes('{'),
   );
   const texts = await Promise.all(lists.map(async ([path]) => (await app.call('GET', `${path}?limit=100`)).text));
   return texts.join('\n').replaceAll(/"last_used_at":("[^"]*"|null)/g, '');
