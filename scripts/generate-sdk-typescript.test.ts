@@ -42,6 +42,15 @@ describe('what is added to the document is in the client', () => {
     expect(file('resources')).toContain("this.requester.list('/v1/webhook_endpoints', query, options, ['project'])");
   });
 
+  test('a query of a read that answers no list is sent, with its short names', () => {
+    expect(file('resources')).toContain(
+      "this.requester.read('/v1/payments/totals', query, options, 'payment_totals', ['project', 'client', 'milestone'])",
+    );
+    // Whatever takes a query hands it on.
+    const methods = file('resources').split(/\n {2}\/\*\*/);
+    for (const method of methods) if (/\(.*query: /.test(method)) expect(method).toMatch(/requester\.(list|stream|read)\([^\n]*query/);
+  });
+
   test('a value of an enum, a code of an error and a kind of webhook', () => {
     document.components.schemas.MilestoneStatus.enum.push('paused');
     document.components.schemas.ErrorCode.enum.push('too_early');

@@ -210,7 +210,9 @@ function methodOf(document: Document, operation: SdkOperation, used: Set<string>
       ? `this.requester.list(${[quotedUrl, 'query', 'options', ...(short.length > 0 ? [`[${short.join(', ')}]`] : [])].join(', ')})`
       : result?.kind === 'stream'
         ? `this.requester.stream(${quotedUrl}, query, options)`
-        : `this.requester.call(${[quoted(method), quotedUrl, body !== null ? 'body' : 'undefined', 'options', ...object].join(', ')})`;
+        : body === null && query.length > 0
+          ? `this.requester.read(${[quotedUrl, 'query', 'options', ...(object.length > 0 || short.length === 0 ? object : ['undefined']), ...(short.length > 0 ? [`[${short.join(', ')}]`] : [])].join(', ')})`
+          : `this.requester.call(${[quoted(method), quotedUrl, body !== null ? 'body' : 'undefined', 'options', ...object].join(', ')})`;
   const text = [`${summary}.`, description].filter((part) => part !== undefined && part !== summary).join('\n\n');
   return `${comment(text, '  ')}  ${camel(operation.name)}(${parameters}): ${returns} {\n    return ${call};\n  }\n`;
 }

@@ -36,6 +36,8 @@ export interface Operation {
   readonly description?: string;
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: Content & { readonly required?: boolean };
+  /** Left out where keys and sessions may call alike. */
+  readonly security?: readonly unknown[];
   readonly responses: Readonly<Record<string, Content>>;
 }
 
@@ -58,6 +60,8 @@ export interface QueryParameter {
 
 export interface SdkOperation {
   readonly operationId: string;
+  /** Whether a key may call it; otherwise it is for a person at the page that the server serves. */
+  readonly isForKeys: boolean;
   readonly method: string;
   /** `/v1/projects/{id}`. */
   readonly path: string;
@@ -122,6 +126,7 @@ function operationOf(document: Document, path: string, method: Method, operation
   const body = operation.requestBody?.content?.['application/json'];
   return {
     operationId: operation.operationId,
+    isForKeys: operation.security === undefined,
     method: method.toUpperCase(),
     path,
     resource: path.split('/')[2] as string,

@@ -18,6 +18,8 @@ export function everyPage({ projectId, endpointId, invoiceId, invitationPath }: 
     { name: 'home', path: '/' },
     { name: 'projects', path: '/projects' },
     { name: 'project', path: `/projects/${projectId}` },
+    { name: 'project-board', path: `/projects/${projectId}?view=board` },
+    { name: 'project-events', path: `/projects/${projectId}?tab=events` },
     { name: 'payments', path: '/payments' },
     { name: 'invoices', path: '/invoices' },
     { name: 'invoice', path: `/invoices/${invoiceId}` },

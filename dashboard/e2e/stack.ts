@@ -133,4 +133,8 @@ export async function joinAs(stack: FreshStack, { name, role }: { readonly name:
 }
 
 /** `Grace Hopper` → `grace.hopper@example.com`. */
-export const emailOf = (name: string): string => `${name.toLowerCase().replaceAll(/[^a-z]+/g, '.')}@example.com`;
+export const emailOf = (name: string): string =>
+  `${name
+    .toLowerCase()
+    .match(/[a-z]+/g)
+    ?.join('.')}@example.com`;

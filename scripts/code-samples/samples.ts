@@ -1,4 +1,4 @@
-// The samples of every operation, in the three languages that have a client. `npm run generate` writes them for the reference to show.
+// The samples of every operation that a key may call, in the three languages that have a client. `npm run generate` writes them for the reference to show.
 // Pure.
 
 import { type Document, operationsOf, streamsOf } from '../sdk-operations.ts';
@@ -16,7 +16,7 @@ export interface CodeSample {
 
 export function codeSamples(document: Document): Record<string, CodeSample[]> {
   const all: Record<string, CodeSample[]> = {};
-  for (const operation of [...operationsOf(document), ...streamsOf(document)]) {
+  for (const operation of [...operationsOf(document), ...streamsOf(document)].filter(({ isForKeys }) => isForKeys)) {
     const sample = sampleOf(operation, document.components.schemas);
     all[operation.operationId] = [
       { lang: 'TypeScript', label: 'TypeScript', source: typescriptSample(sample) },

@@ -11,6 +11,8 @@ import type { CallOptions } from './options.ts';
 export interface Requester {
   /** `object` is what the answer calls itself; without it, nothing is answered. */
   call<Result>(method: string, path: Path, body: unknown, options: CallOptions, object?: string): Call<Result>;
+  /** A read that takes a query and answers no list. `short` as for lists. */
+  read<Result>(path: Path, query: object, options: CallOptions, object?: string, short?: readonly string[]): Call<Result>;
   /** `short` are the short names of filters that the query may hold: `project` for `project_id`. */
   list<Item>(path: Path, query: object, options: CallOptions, short?: readonly string[]): ListCall<Item>;
   stream<Item>(path: Path, query: object, options: CallOptions): EventStream<Item>;

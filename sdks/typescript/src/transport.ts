@@ -27,6 +27,12 @@ export class Transport implements Requester {
     return new Call(this.#carryOut<Result>(method, path, body, options, object ?? null));
   }
 
+  read<Result>(path: Path, query: object, options: CallOptions, object?: string, short: readonly string[] = []): Call<Result> {
+    const whole = longNames(query, short);
+    const wrong = [path, whole].find((one) => one instanceof TrancheError);
+    return this.call('GET', wrong ?? `${path}${queryString(whole as Query)}`, undefined, options, object);
+  }
+
   list<Item>(path: Path, query: object, options: CallOptions, short: readonly string[] = []): ListCall<Item> {
     const whole = longNames(query, short);
     const wrong = [path, whole].find((one) => one instanceof TrancheError);

@@ -172,6 +172,15 @@ describe('what is sent', () => {
     expect(sent[0]?.headers['user-agent']).toMatch(/^tranche-typescript\/\d+\.\d+\.\d+ node\/\d+/);
   });
 
+  test('filters of a read that is no list are sent as those of a list', async () => {
+    const { client, sent } = stubbed([json({ object: 'payment_totals', currencies: [] })]);
+    await client.payments.retrieveTotals({ project: 'prj_1', status: 'pending', created_after: new Date(0) });
+    expect(sent[0]?.url).toBe(
+      'http://service.test/v1/payments/totals?project_id=prj_1&status=pending&created_after=1970-01-01T00%3A00%3A00.000Z',
+    );
+    await expect(client.payments.retrieveTotals({ project: 'prj_1', project_id: 'prj_2' })).rejects.toThrow(TrancheError);
+  });
+
   test('filters: times, metadata, undefined ones left out, and short names for ids', async () => {
     const { client, sent } = stubbed([page([], null)]);
     await client.payments.list({ project: 'prj_1', status: undefined, created_after: new Date(0) });

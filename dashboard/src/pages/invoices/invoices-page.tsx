@@ -14,6 +14,7 @@ import { Totals } from '../../ui/totals.tsx';
 import { ExportButton } from '../payments/export-button.tsx';
 import { momentsOf } from '../payments/period.ts';
 import { PeriodFilter } from '../payments/period-filter.tsx';
+import { ProjectFilter } from '../projects/project-filter.tsx';
 import { type InvoiceFilters, InvoicesTable } from './invoices-table.tsx';
 
 const filterWords = ['status', 'payment_status', 'client_id', 'project_id', 'created_after', 'created_before'] as const;
@@ -56,7 +57,7 @@ export function InvoicesPage(): ReactNode {
           ]}
         />
         <TextFilter word="client_id" label="Client" />
-        <TextFilter word="project_id" label="Project id" />
+        <ProjectFilter />
         <PeriodFilter noun="Issued" />
       </FilterBar>
       <Totals

@@ -11,6 +11,7 @@ import { EmptyState } from '../../ui/empty-state.tsx';
 import { FilterBar, SelectFilter, TextFilter } from '../../ui/filters.tsx';
 import { PageHeader } from '../../ui/page-header.tsx';
 import { Totals } from '../../ui/totals.tsx';
+import { ProjectFilter } from '../projects/project-filter.tsx';
 import { ExportButton } from './export-button.tsx';
 import { type PaymentFilters, PaymentsTable } from './payments-table.tsx';
 import { momentsOf } from './period.ts';
@@ -47,7 +48,7 @@ export function PaymentsPage(): ReactNode {
           ]}
         />
         <TextFilter word="client_id" label="Client" />
-        <TextFilter word="project_id" label="Project id" />
+        <ProjectFilter />
         <PeriodFilter noun="Created" />
       </FilterBar>
       <Totals

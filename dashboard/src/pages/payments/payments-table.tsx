@@ -43,8 +43,8 @@ export function ProjectName({ id }: { readonly id: string }): ReactNode {
 const columns: readonly Column<Payment>[] = [
   { header: 'Amount', cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />, width: 150 },
   { header: 'Status', cell: ({ status }) => <StatusBadge status={status} />, width: 110 },
-  { header: 'Project', cell: ({ project_id }) => <ProjectName id={project_id} />, wideOnly: true },
-  { header: 'Payee', cell: ({ payee_id }) => payee_id ?? '–', width: '16%' },
+  { header: 'Project', cell: ({ project_id }) => <ProjectName id={project_id} />, width: '20%', wideOnly: true },
+  { header: 'Payee', cell: ({ payee_id }) => payee_id ?? '–' },
   { header: 'Client', cell: ({ client_id }) => client_id, width: '16%', wideOnly: true },
   { header: 'Created', cell: ({ created_at }) => <Time at={created_at} as="date" />, width: 120, align: 'right', wideOnly: true },
   { header: 'Released', cell: ({ released_at }) => <Time at={released_at} as="date" />, width: 120, align: 'right', wideOnly: true },

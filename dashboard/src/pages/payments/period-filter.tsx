@@ -13,10 +13,12 @@ export function PeriodFilter({ noun }: { readonly noun: string }): ReactNode {
         {noun}
       </Text>
       <DayFilter word="created_after" label={`${noun} from`} />
-      <Text size="sm" c="dimmed" aria-hidden="true">
-        to
-      </Text>
-      <DayFilter word="created_before" label={`${noun} until`} />
+      <Group gap={6} wrap="nowrap">
+        <Text size="sm" c="dimmed" aria-hidden="true">
+          to
+        </Text>
+        <DayFilter word="created_before" label={`${noun} until`} />
+      </Group>
     </Group>
   );
 }

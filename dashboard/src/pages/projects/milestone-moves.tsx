@@ -69,7 +69,7 @@ export function MilestoneMoves({ milestone, project, compact = false, onAsk }: M
       {hidden.length > 0 && (
         <Menu position="bottom-end">
           <Menu.Target>
-            <Button size="compact-sm" variant="subtle" color="gray" aria-label={`More moves of ${milestone.title}`} px={6}>
+            <Button size="compact-sm" variant="default" aria-label={`More moves of ${milestone.title}`} px={6}>
               <Icon name="more" size={16} />
             </Button>
           </Menu.Target>

@@ -168,7 +168,7 @@ function MilestoneRows({ form, currency }: MilestoneRowsProps): ReactNode {
             aria-label={`Title of milestone ${at + 1}`}
             placeholder="Title"
             maxLength={255}
-            flex="1 1 180px"
+            flex="1 1 200px"
             {...form.getInputProps(`milestones.${at}.title`)}
           />
           <TextInput
@@ -178,13 +178,15 @@ function MilestoneRows({ form, currency }: MilestoneRowsProps): ReactNode {
             autoComplete="off"
             rightSection={<span className="mono">{currency}</span>}
             rightSectionWidth={52}
-            flex="1 1 130px"
+            flex="1 1 105px"
+            miw={0}
             {...form.getInputProps(`milestones.${at}.amount`)}
           />
           <TextInput
             type="date"
             aria-label={`Due date of milestone ${at + 1}`}
-            flex="1 1 130px"
+            flex="1 1 125px"
+            miw={0}
             {...form.getInputProps(`milestones.${at}.due_date`)}
           />
           <ActionIcon

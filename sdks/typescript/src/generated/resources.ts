@@ -248,7 +248,7 @@ export class Payments extends Resource {
    * Scope: `payments:read`.
    */
   retrieveTotals(query: GetPaymentTotalsQuery = {}, options: CallOptions = {}): Call<PaymentTotals> {
-    return this.requester.call('GET', '/v1/payments/totals', undefined, options, 'payment_totals');
+    return this.requester.read('/v1/payments/totals', query, options, 'payment_totals', ['project', 'client', 'milestone']);
   }
 }
 
@@ -281,7 +281,7 @@ export class Invoices extends Resource {
    * Scope: `invoices:read`.
    */
   retrieveTotals(query: GetInvoiceTotalsQuery = {}, options: CallOptions = {}): Call<InvoiceTotals> {
-    return this.requester.call('GET', '/v1/invoices/totals', undefined, options, 'invoice_totals');
+    return this.requester.read('/v1/invoices/totals', query, options, 'invoice_totals', ['project', 'client', 'milestone']);
   }
 }
 
