@@ -2,7 +2,7 @@
 // Edits one only through edit-project-dialog.tsx.
 
 import { ActionIcon, Button, Fieldset, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
-import { type UseFormReturnType, useForm } from '@mantine/form';
+import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
@@ -152,7 +152,7 @@ function ProjectForm({ onClose }: { readonly onClose: () => void }): ReactNode {
 }
 
 interface MilestoneRowsProps {
-  readonly form: UseFormReturnType<ProjectValues>;
+  readonly form: ReturnType<typeof useForm<ProjectValues>>;
   readonly currency: string;
 }
 
