@@ -81,7 +81,7 @@ describe.skipIf(chromiumMissing !== null)(`the dashboard in a browser (${chromiu
     await fetch(`${stack.url}/v1/account/sign_out`, { method: 'POST', headers: { origin: stack.url, cookie: session } });
     const ask = (): Promise<number> => fetch(`${stack.url}/v1/account`, { headers: { cookie: session } }).then(({ status }) => status);
     await expect.poll(ask, { timeout: WAIT_MS }).toBe(401);
-    await page.getByLabel('Client').fill('acme');
+    await page.getByLabel('Client', { exact: true }).fill('acme');
     await page.keyboard.press('Enter');
     await expect.poll(() => page.url(), { timeout: WAIT_MS }).toBe(`${stack.url}/sign-in?next=%2Fprojects%3Fclient_id%3Dacme`);
   });

@@ -68,7 +68,7 @@ describe.skipIf(chromiumMissing !== null)(`a table in a browser (${chromiumMissi
   test('filters stand in the address, and the way back from a row finds them again', async () => {
     const { page } = await open();
     await openSettled(page, '/projects');
-    await page.getByLabel('Client').fill('client_3');
+    await page.getByLabel('Client', { exact: true }).fill('client_3');
     await page.keyboard.press('Enter');
     await page.getByText('50 in all').waitFor();
     expect(page.url()).toBe(`${stack.url}/projects?client_id=client_3`);

@@ -26,6 +26,7 @@ async function firstGuess(): Promise<number> {
 export async function findLastSeq(): Promise<number> {
   const workspace = chosenWorkspace();
   let reached = seen.get(workspace) ?? (await firstGuess());
+  // Nothing comes after this one; it may be the last itself.
   let beyond: number | null = null;
   let step = MAX_PAGE_EVENTS;
   let from = reached;
@@ -38,7 +39,7 @@ export async function findLastSeq(): Promise<number> {
       reached = last;
       if (!has_more) break;
     }
-    if (beyond !== null && beyond - reached <= 1) break;
+    if (beyond !== null && beyond <= reached) break;
     step *= STEP_GROWTH;
     from = beyond === null ? reached + step : reached + Math.floor((beyond - reached) / 2);
   }

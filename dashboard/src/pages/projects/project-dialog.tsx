@@ -70,14 +70,10 @@ export function ProjectDialog({ onClose }: { readonly onClose: () => void }): Re
   );
 }
 
-function ProjectForm({ onClose }: { readonly onClose: () => void }): ReactNode {
-  const router = useRouter();
-  const defaultCurrency = useDefaultCurrency();
-  const keyFor = useAttemptKey();
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
-  const currencyOf = (values: ProjectValues): string => (values.currency === '' ? defaultCurrency : values.currency);
-  const form = useForm<ProjectValues>({
+const currencyOf = ({ currency }: ProjectValues, otherwise: string): string => (currency === '' ? otherwise : currency);
+
+function useProjectForm(defaultCurrency: string) {
+  return useForm<ProjectValues>({
     initialValues: { name: '', client_id: '', currency: '', release: 'on_approval', payee_id: '', metadata: [], milestones: [] },
     validate: {
       name: (name) => textProblem(name, 255),
@@ -85,11 +81,20 @@ function ProjectForm({ onClose }: { readonly onClose: () => void }): ReactNode {
       metadata: { key: (key, { metadata }) => metadataProblem(key, metadata) },
       milestones: {
         title: (title) => textProblem(title, 255),
-        amount: (amount, values) => amountProblem(amount, currencyOf(values)),
+        amount: (amount, values) => amountProblem(amount, currencyOf(values, defaultCurrency)),
       },
     },
   });
-  const currency = currencyOf(form.values);
+}
+
+function ProjectForm({ onClose }: { readonly onClose: () => void }): ReactNode {
+  const router = useRouter();
+  const defaultCurrency = useDefaultCurrency();
+  const keyFor = useAttemptKey();
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const form = useProjectForm(defaultCurrency);
+  const currency = currencyOf(form.values, defaultCurrency);
 
   async function create(values: ProjectValues): Promise<void> {
     if (isBusy) return;
@@ -152,7 +157,7 @@ function ProjectForm({ onClose }: { readonly onClose: () => void }): ReactNode {
 }
 
 interface MilestoneRowsProps {
-  readonly form: ReturnType<typeof useForm<ProjectValues>>;
+  readonly form: ReturnType<typeof useProjectForm>;
   readonly currency: string;
 }
 
