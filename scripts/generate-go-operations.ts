@@ -76,7 +76,9 @@ function methodText(method: Method, types: GoTypes): string[] {
     'options ...RequestOption',
   ].join(', ');
   const call = callText(method);
-  const about = (lead: string): string => comment(`${lead}\n\n${operation.description ?? ''}\n\n${operation.method} ${operation.path}`);
+  // A description that only repeats the summary says nothing more, and gofmt would take a line without a full stop for a heading.
+  const words = operation.description === operation.summary ? '' : (operation.description ?? '');
+  const about = (lead: string): string => comment(`${lead}\n\n${words}\n\n${operation.method} ${operation.path}`);
   const receiver = `func (s *${serviceName(method.resource)})`;
   const summary = lowered(operation.summary);
 

@@ -15,14 +15,18 @@ interface Argument {
   readonly words: string | undefined;
 }
 
-const resourceClass = (resource: string, flavour: Flavour): string => (flavour === 'async' ? 'Async' : '') + pascal(resource);
+/** A resource that there is one of, such as the workspace, is named like its model, which keeps the name. */
+function resourceClass(resource: string, flavour: Flavour, schemas: Schemas): string {
+  const name = pascal(resource);
+  return `${flavour === 'async' ? 'Async' : ''}${name}${schemas.has(name) ? 'Calls' : ''}`;
+}
 
 export function resourcesFile(endpoints: readonly Endpoint[], schemas: Schemas, flavour: Flavour): string {
   const resources = [...new Set(endpoints.map(({ resource }) => resource))];
   const client = flavour === 'async' ? 'AsyncTranche' : 'Tranche';
   const classes = resources.map((resource) => {
     const methods = endpoints.filter((endpoint) => endpoint.resource === resource).map((endpoint) => methodOf(endpoint, schemas, flavour));
-    return `class ${resourceClass(resource, flavour)}:
+    return `class ${resourceClass(resource, flavour, schemas)}:
 ${docstring(`The methods of \`client.${resource}\`.`, '    ')}
     def __init__(self, client: ${client}) -> None:
         self._client = client
@@ -32,7 +36,7 @@ ${methods.join('\n')}`;
   const all = `class ${flavour === 'async' ? 'AsyncResources' : 'Resources'}:
 ${docstring('Every resource, as an attribute of the client.', '    ')}
     def __init__(self, client: ${client}) -> None:
-${resources.map((resource) => `        self.${resource} = ${resourceClass(resource, flavour)}(client)\n`).join('')}`;
+${resources.map((resource) => `        self.${resource} = ${resourceClass(resource, flavour, schemas)}(client)\n`).join('')}`;
   const code = [...classes, all].join('\n\n');
   const page = flavour === 'async' ? 'AsyncList' : 'Page';
   const stream = streamClass(flavour);

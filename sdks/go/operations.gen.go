@@ -1361,8 +1361,6 @@ type AccountCalls struct{ core *core }
 
 // RetrieveSetup: read whether the server waits for its first owner.
 //
-// Read whether the server waits for its first owner
-//
 // GET /v1/account/setup
 func (s *AccountCalls) RetrieveSetup(ctx context.Context, options ...RequestOption) (*SetupState, error) {
 	return fetch[SetupState](ctx, s.core, &call{method: "GET", path: "/v1/account/setup"}, options)
@@ -1418,8 +1416,6 @@ func (s *AccountCalls) Retrieve(ctx context.Context, options ...RequestOption) (
 
 // Update: update the account.
 //
-// Update the account
-//
 // PATCH /v1/account
 func (s *AccountCalls) Update(ctx context.Context, params *AccountUpdateParams, options ...RequestOption) (*Account, error) {
 	return fetch[Account](ctx, s.core, &call{method: "PATCH", path: "/v1/account", body: bodyOf(params, true)}, options)
@@ -1455,8 +1451,6 @@ func (s *AccountCalls) TotpVerify(ctx context.Context, params *TotpCodeParams, o
 }
 
 // TotpDisable: turn the second factor off.
-//
-// Turn the second factor off
 //
 // POST /v1/account/totp/disable
 func (s *AccountCalls) TotpDisable(ctx context.Context, params *PasswordProofParams, options ...RequestOption) error {

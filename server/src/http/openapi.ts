@@ -283,5 +283,11 @@ function withoutTwins(document: object): object {
     delete schemas[twin];
   }
   plain.components.schemas = Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1)));
-  return JSON.parse(rename(JSON.stringify(plain)));
+  return JSON.parse(rename(JSON.stringify(plain)), withoutClosedReference);
+}
+
+/** A reference with a description of its own must not be closed: its fields are those of what it refers to. */
+function withoutClosedReference(_key: string, value: unknown): unknown {
+  if (typeof value === 'object' && value !== null && '$ref' in value && 'additionalProperties' in value) delete value.additionalProperties;
+  return value;
 }

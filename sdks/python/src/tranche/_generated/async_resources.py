@@ -1905,7 +1905,7 @@ class AsyncWebhookRepairs:
         )
 
 
-class AsyncWorkspace:
+class AsyncWorkspaceCalls:
     """The methods of `client.workspace`."""
 
     def __init__(self, client: AsyncTranche) -> None:
@@ -2040,7 +2040,7 @@ class AsyncWorkspace:
         )
 
 
-class AsyncOverview:
+class AsyncOverviewCalls:
     """The methods of `client.overview`."""
 
     def __init__(self, client: AsyncTranche) -> None:
@@ -2146,7 +2146,7 @@ class AsyncRequestLogEntries:
         )
 
 
-class AsyncUsage:
+class AsyncUsageCalls:
     """The methods of `client.usage`."""
 
     def __init__(self, client: AsyncTranche) -> None:
@@ -2377,7 +2377,7 @@ class AsyncApiKeys:
         )
 
 
-class AsyncAccount:
+class AsyncAccountCalls:
     """The methods of `client.account`."""
 
     def __init__(self, client: AsyncTranche) -> None:
@@ -3330,12 +3330,12 @@ class AsyncResources:
         self.webhook_endpoints = AsyncWebhookEndpoints(client)
         self.deliveries = AsyncDeliveries(client)
         self.webhook_repairs = AsyncWebhookRepairs(client)
-        self.workspace = AsyncWorkspace(client)
-        self.overview = AsyncOverview(client)
+        self.workspace = AsyncWorkspaceCalls(client)
+        self.overview = AsyncOverviewCalls(client)
         self.request_log_entries = AsyncRequestLogEntries(client)
-        self.usage = AsyncUsage(client)
+        self.usage = AsyncUsageCalls(client)
         self.api_keys = AsyncApiKeys(client)
-        self.account = AsyncAccount(client)
+        self.account = AsyncAccountCalls(client)
         self.workspaces = AsyncWorkspaces(client)
         self.members = AsyncMembers(client)
         self.invitations = AsyncInvitations(client)

@@ -1893,7 +1893,7 @@ class WebhookRepairs:
         )
 
 
-class Workspace:
+class WorkspaceCalls:
     """The methods of `client.workspace`."""
 
     def __init__(self, client: Tranche) -> None:
@@ -2028,7 +2028,7 @@ class Workspace:
         )
 
 
-class Overview:
+class OverviewCalls:
     """The methods of `client.overview`."""
 
     def __init__(self, client: Tranche) -> None:
@@ -2133,7 +2133,7 @@ class RequestLogEntries:
         )
 
 
-class Usage:
+class UsageCalls:
     """The methods of `client.usage`."""
 
     def __init__(self, client: Tranche) -> None:
@@ -2363,7 +2363,7 @@ class ApiKeys:
         )
 
 
-class Account:
+class AccountCalls:
     """The methods of `client.account`."""
 
     def __init__(self, client: Tranche) -> None:
@@ -3312,12 +3312,12 @@ class Resources:
         self.webhook_endpoints = WebhookEndpoints(client)
         self.deliveries = Deliveries(client)
         self.webhook_repairs = WebhookRepairs(client)
-        self.workspace = Workspace(client)
-        self.overview = Overview(client)
+        self.workspace = WorkspaceCalls(client)
+        self.overview = OverviewCalls(client)
         self.request_log_entries = RequestLogEntries(client)
-        self.usage = Usage(client)
+        self.usage = UsageCalls(client)
         self.api_keys = ApiKeys(client)
-        self.account = Account(client)
+        self.account = AccountCalls(client)
         self.workspaces = Workspaces(client)
         self.members = Members(client)
         self.invitations = Invitations(client)
