@@ -10,6 +10,8 @@ import { type Page, type PageRequest, positions } from './lists.ts';
 
 /** Deliveries that one page looks at: some tens of milliseconds at the worst. */
 export const MAX_LOOKED_AT = 20_000;
+/** Walks of one page towards the newer ones, which has no cursor to go on from but a record: it walks on until it has found one. */
+const MAX_WALKS = 50;
 
 export interface DeliveryFilters {
   /** Left out: every endpoint of the workspace. */
@@ -24,16 +26,35 @@ export interface DeliveryPage extends Page<Delivery> {
   readonly resumeAt: Uuid | null;
 }
 
-/**
- * Newest first. Walks deliveries_by_endpoint (workspace_id, endpoint_id, id), deliveries_failed of the same columns, or the primary key
- * (workspace_id, id), and looks each one up with its event by primary key, until the page is full or enough was looked at.
- */
+/** Newest first. */
 export async function listDeliveries(
   queryable: Queryable,
   workspaceId: Uuid,
   filters: DeliveryFilters,
   page: PageRequest,
   maxLookedAt: number = MAX_LOOKED_AT,
+): Promise<DeliveryPage> {
+  let found = await walkOn(queryable, workspaceId, filters, page, maxLookedAt);
+  for (
+    let walks = 1;
+    page.endingBefore !== undefined && found.records.length === 0 && found.resumeAt !== null && walks < MAX_WALKS;
+    walks++
+  ) {
+    found = await walkOn(queryable, workspaceId, filters, { ...page, endingBefore: found.resumeAt }, maxLookedAt);
+  }
+  return found;
+}
+
+/**
+ * Walks deliveries_by_endpoint (workspace_id, endpoint_id, id), deliveries_failed of the same columns, or the primary key
+ * (workspace_id, id), and looks each one up with its event by primary key, until the page is full or enough was looked at.
+ */
+async function walkOn(
+  queryable: Queryable,
+  workspaceId: Uuid,
+  filters: DeliveryFilters,
+  page: PageRequest,
+  maxLookedAt: number,
 ): Promise<DeliveryPage> {
   const { endpointId, status, eventType, projectId } = filters;
   const parameters: unknown[] = [workspaceId];

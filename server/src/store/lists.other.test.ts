@@ -81,6 +81,25 @@ for (const kind of testDatabases) {
       expect(await numbers(2, 2)).toEqual([[1], false]);
     });
 
+    test('a page of deliveries towards the newer ones finds the next match however far it lies beyond what one walk looks at', async () => {
+      const workspaceId = await addWorkspace(database);
+      const { id: endpointId } = await addEndpoint(database, workspaceId);
+      const count = 9;
+      await addEvents(database, workspaceId, Array(count).fill('project.created'));
+      const ids = Array.from({ length: count }, () => newId());
+      for (const [at, id] of ids.entries()) {
+        await database.query(
+          `insert into deliveries (workspace_id, id, endpoint_id, event_seq, status, completed_at, created_at, next_attempt_at)
+           values ($1, $2, $3, $4, $5, now(), now(), null)`,
+          [workspaceId, id, endpointId, at + 1, at === count - 1 ? 'failed' : 'succeeded'],
+        );
+      }
+      const page = await listDeliveries(database, workspaceId, { status: 'failed' }, { limit: 5, endingBefore: ids[0] }, 2);
+      expect(page.records.map(({ id }) => id)).toEqual([ids[count - 1]]);
+      const none = await listDeliveries(database, workspaceId, { status: 'cancelled' }, { limit: 5, endingBefore: ids[0] }, 2);
+      expect([none.records, none.hasMore]).toEqual([[], false]);
+    });
+
     test('a key is listed with its last use', async () => {
       const workspaceId = await addWorkspace(database);
       const usedAt = new Date('2026-03-02T09:30:00.000Z');
