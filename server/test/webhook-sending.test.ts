@@ -263,7 +263,9 @@ test('secrets, private keys and header values are in no log line, no stored row 
   // A sealed value that was moved to another endpoint cannot be opened: the worker says so in the log, and sends nothing.
   const moved = await openReceiver();
   const victim = await create({ url: moved.url });
-  const rows = await app.database.query<{ id: string; url: string; headers: Json }>('select id, url, headers from webhook_endpoints order by id');
+  const rows = await app.database.query<{ id: string; url: string; headers: Json }>(
+    'select id, url, headers from webhook_endpoints order by id',
+  );
   // The latest: a receiver of another test may have had the same port.
   const thief = rows.findLast(({ url }) => url === moved.url)?.id;
   const stolen = rows.findLast(({ url }) => url === failing.url)?.headers;
