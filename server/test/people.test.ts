@@ -275,7 +275,8 @@ describe('sessions', () => {
     expect((await revoked.call('GET', '/v1/projects')).body.code).toBe('not_signed_in');
     expect((await owner.call('DELETE', `/v1/account/sessions/${id}`)).status).toBe(404);
 
-    const body = { current_password: PASSWORD, new_password: 'another staple for a horse' };
+    // As long as a password may be, of characters that take two units of UTF-16 each.
+    const body = { current_password: PASSWORD, new_password: `another staple ${'🐎'.repeat(113)}` };
     expect((await owner.call('POST', '/v1/account/password', { body: { ...body, current_password: 'x' } })).body.code).toBe(
       'wrong_password',
     );

@@ -78,7 +78,8 @@ export function createBetterAuth({ database, newId, secret, passwords, cookieNam
       enabled: true,
       disableSignUp: true,
       minPasswordLength: MIN_PASSWORD_LENGTH,
-      maxPasswordLength: MAX_PASSWORD_LENGTH,
+      // The library counts UTF-16 units, of which a character may take two; our own rule has counted characters before.
+      maxPasswordLength: 2 * MAX_PASSWORD_LENGTH,
       password: passwords,
     },
     session: { expiresIn: SESSION_LIFETIME_S, disableSessionRefresh: true, freshAge: 0, cookieCache: { enabled: false } },
