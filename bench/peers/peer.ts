@@ -95,6 +95,9 @@ export async function asContestant(name: string, works: PeerWorks, databaseUrl: 
 const run = promisify(execFile);
 const INSTALL_LIMIT_MS = 15 * 60_000;
 
+/** What fetching packages may need; what else is set here stays here. */
+const passedOn = ['PATH', 'HOME', 'NODE_EXTRA_CA_CERTS', 'HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'];
+
 /** A command in the folder of a peer, bounded in time; what it printed last is told when it fails. */
 export async function runIn(
   folder: string,
@@ -102,7 +105,7 @@ export async function runIn(
   parameters: readonly string[],
   environment: Record<string, string> = {},
 ): Promise<void> {
-  const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...environment };
+  const env = { ...Object.fromEntries(passedOn.map((name) => [name, process.env[name]])), ...environment };
   try {
     await run(command, parameters, { cwd: folder, env, timeout: INSTALL_LIMIT_MS, maxBuffer: 64 << 20 });
   } catch (error) {

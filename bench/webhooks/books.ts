@@ -68,6 +68,7 @@ export async function openBooks(url: string): Promise<Books> {
           eventTypes: null,
           status: 'enabled' as const,
           disabledReason: null,
+          disabledCause: null,
           secrets: [{ sealed: cipher.seal(makeSigningSecret(random), id), expiresAt: null }],
           signatureSchemes: ['v1' as const],
           signingKeys: [],
