@@ -93,7 +93,7 @@ test('what answers with a stream is gone through, sends what the list beside it 
   ];
   document.paths['/v1/invoices/feed'] = { get: { operationId: 'feedInvoices', summary: 'Follow', parameters, responses: stream } };
   expect(operationsOf(document as Document).map(({ operationId }) => operationId)).not.toContain('feedInvoices');
-  expect(file('resources')).toContain('feed(query: FeedInvoicesQuery = {}, options: CallOptions = {}): EventStream<Invoice> {');
+  expect(file('resources')).toContain('feed(query: FeedInvoicesQuery = {}, options: StreamOptions = {}): EventStream<Invoice> {');
   expect(file('types')).toContain('  readonly kinds?: string | readonly string[] | undefined;\n');
   const samples = codeSamples(document as Document).feedInvoices?.map(({ source }) => source) ?? [];
   expect(samples[0]).toContain('for await (const invoice of tranche.invoices.feed({ after: 0 })) {');

@@ -160,7 +160,7 @@ function resourcesFile(document: Document): string {
   return `${HEADER}
 import type { Call } from '../call.ts';
 ${operations.some(({ result }) => result?.kind === 'stream') ? "import type { EventStream } from '../event-stream.ts';\n" : ''}import type { ListCall } from '../list.ts';
-import type { CallOptions } from '../options.ts';
+import type { CallOptions${operations.some(({ result }) => result?.kind === 'stream') ? ', StreamOptions' : ''} } from '../options.ts';
 import { at, type Requester, Resource } from '../resource.ts';
 import type {
 ${[...used]
@@ -192,7 +192,8 @@ function methodOf(document: Document, operation: SdkOperation, used: Set<string>
     payload.push(query.some((one) => one.required) ? `query: ${queryName(operation)}` : `query: ${queryName(operation)} = {}`);
   }
   if (result !== null) used.add(result.schema);
-  const parameters = [...ids, ...payload, 'options: CallOptions = {}'].join(', ');
+  const options = result?.kind === 'stream' ? 'StreamOptions' : 'CallOptions';
+  const parameters = [...ids, ...payload, `options: ${options} = {}`].join(', ');
   const returns =
     result === null
       ? 'Call<void>'

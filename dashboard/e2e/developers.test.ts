@@ -119,6 +119,11 @@ describe.skipIf(chromiumMissing !== null)(`what developers do in a browser (${ch
     await page.getByLabel('Up to number').fill('1');
     await page.keyboard.press('Enter');
     await page.getByText('1 in all').waitFor();
+    await openSettled(page, '/developers/events?event_type=project.created');
+    await row(page, 'While it is open').waitFor();
+    expect(await page.locator('tbody tr').filter({ hasNotText: 'project.created' }).count()).toBe(0);
+    await openSettled(page, '/developers/events?event_type=project.archived');
+    await page.getByText('No event matches').waitFor();
     expect(faults).toEqual([]);
   });
 

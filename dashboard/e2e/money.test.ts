@@ -167,6 +167,11 @@ describe.skipIf(chromiumMissing !== null)(`payments and invoices in a browser ($
         .subarray(0, 5)
         .toString(),
     ).toBe('%PDF-');
+    // What is changed later is on later invoices alone.
+    await stack.call('PATCH', '/v1/workspace', { legal_name: 'Southdark GmbH', tax_line: null });
+    await page.reload();
+    for (const text of ['Northlight GmbH', 'No VAT.']) await sheet.getByText(text, { exact: true }).waitFor();
+    expect(await sheet.getByText('Southdark GmbH').count()).toBe(0);
     expect(faults).toEqual([]);
   }, 120_000);
 

@@ -13,7 +13,7 @@ describe.skipIf(chromiumMissing !== null)(`people in a browser (${chromiumMissin
   let browser: Browser;
 
   beforeAll(async () => {
-    [stack, browser] = await Promise.all([startStack(), openBrowser()]);
+    [stack, browser] = await Promise.all([startStack({ WORKSPACE_CREATION: 'anyone' }), openBrowser()]);
   }, 120_000);
   afterAll(async () => {
     await browser?.close();

@@ -174,11 +174,12 @@ describe.skipIf(chromiumMissing !== null)(`projects in a browser (${chromiumMiss
     const { projectId, milestoneId } = await prepare(['submitted']);
     const { page, expected } = await open();
     expected.push(/\/v1\/milestones\//);
+    // Without the stream, so that the page learns of it only from the refusal.
+    await page.route('**/v1/events/stream*', (route) => route.abort());
     await openSettled(page, `/projects/${projectId}`);
     await row(page, 'Design').getByRole('button', { name: 'Approve' }).click();
     const approving = dialog(page, 'Approve this milestone?');
     await approving.getByText('€1,200.00 is released to ada now.').waitFor();
-    // No event tells of these, so the page learns of them only from the refusal.
     await stack.call('PATCH', `/v1/milestones/${milestoneId}`, { status: 'in_progress' });
     await stack.call('PATCH', `/v1/milestones/${milestoneId}`, { amount: 990_000, status: 'in_progress' });
     const refused = page.waitForResponse((answer) => answer.request().method() === 'PATCH');
@@ -192,6 +193,22 @@ describe.skipIf(chromiumMissing !== null)(`projects in a browser (${chromiumMiss
     await approving.getByRole('button', { name: 'Go on with the current one' }).click();
     await approving.waitFor({ state: 'hidden' });
     await row(page, 'Design').getByText('In progress').waitFor();
+  }, 120_000);
+
+  test('a question that is open says by itself that the milestone was changed meanwhile, and does nothing until that was seen', async () => {
+    const { projectId, milestoneId } = await prepare(['submitted']);
+    const { page, faults } = await open();
+    const streaming = page.waitForResponse((answer) => answer.url().includes('/v1/events/stream'));
+    await openSettled(page, `/projects/${projectId}`);
+    await streaming;
+    await row(page, 'Design').getByRole('button', { name: 'Approve' }).click();
+    const approving = dialog(page, 'Approve this milestone?');
+    await approving.getByText('€1,200.00 is released to ada now.').waitFor();
+    await stack.call('PATCH', `/v1/milestones/${milestoneId}`, { status: 'in_progress' });
+    await approving.getByText('This milestone was changed meanwhile').waitFor();
+    expect(await approving.getByRole('button', { name: 'Approve and release €1,200.00' }).isDisabled()).toBe(true);
+    expect((await stack.call('GET', `/v1/projects/${projectId}/payments`)).data).toEqual([]);
+    expect(faults).toEqual([]);
   }, 120_000);
 
   test('a form keeps what was typed when somebody else saved first, and what they saved stays', async () => {

@@ -26,6 +26,8 @@ const colorSchemeManager = localStorageColorSchemeManager({ key: 'tranche.color-
 
 onSignedOut(() => {
   if (queryClient.getQueryData(accountQuery.queryKey) == null) return;
+  // Whoever sits here next is shown nothing of it.
+  queryClient.clear();
   queryClient.setQueryData(accountQuery.queryKey, null);
   void router.invalidate();
 });

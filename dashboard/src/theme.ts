@@ -43,8 +43,22 @@ const dark: MantineColorsTuple = [
   '#0f1216',
 ];
 
+/** White is readable on shades 6 and 7; shade 7 on white and shades up to 4 on the dark ground are readable as text. */
+const red: MantineColorsTuple = [
+  '#fff5f5',
+  '#ffe3e3',
+  '#ffc9c9',
+  '#ffa8a8',
+  '#ff8787',
+  '#f06565',
+  '#d63c3c',
+  '#b82626',
+  '#9c1d1d',
+  '#7d1616',
+];
+
 export const theme = createTheme({
-  colors: { accent, gray, dark },
+  colors: { accent, gray, dark, red },
   primaryColor: 'accent',
   primaryShade: { light: 7, dark: 6 },
   autoContrast: true,

@@ -40,6 +40,10 @@ const (
 	// AuditActionMemberRemoved: a member was removed or left.
 	AuditActionMemberRemoved AuditAction = "member.removed"
 
+	// AuditActionMemberPasswordReset: the operator gave a member a new password at the command line,
+	// turned the second factor off and ended the sessions.
+	AuditActionMemberPasswordReset AuditAction = "member.password_reset"
+
 	// AuditActionInvitationCreated: somebody was invited.
 	AuditActionInvitationCreated AuditAction = "invitation.created"
 
@@ -73,6 +77,13 @@ const (
 
 	// AuditActionWebhookEndpointDeleted: a webhook endpoint was deleted.
 	AuditActionWebhookEndpointDeleted AuditAction = "webhook_endpoint.deleted"
+
+	// AuditActionWebhookRepairCreated: deliveries were sent again, made up for or cancelled in bulk. Dry
+	// runs change nothing and are not here.
+	AuditActionWebhookRepairCreated AuditAction = "webhook_repair.created"
+
+	// AuditActionWebhookRepairStopped: such a repair was stopped.
+	AuditActionWebhookRepairStopped AuditAction = "webhook_repair.stopped"
 )
 
 // AuditActorType: a person with a session, an API key, or the service itself and its operator.
@@ -97,6 +108,7 @@ const (
 	AuditTargetTypeInvitation      AuditTargetType = "invitation"
 	AuditTargetTypeAPIKey          AuditTargetType = "api_key"
 	AuditTargetTypeWebhookEndpoint AuditTargetType = "webhook_endpoint"
+	AuditTargetTypeWebhookRepair   AuditTargetType = "webhook_repair"
 )
 
 // BreakerState: `closed`: it is sent to. `open`: it has failed so often that only a probe is sent now
@@ -146,6 +158,19 @@ const (
 	DeliveryStatusCancelled DeliveryStatus = "cancelled"
 )
 
+// DisabledCause: why it is disabled: `request`: somebody asked for it. `gone`: it answered 410.
+// `failing`: every attempt failed for days. `workspace_closed`: with its workspace.
+//
+// A value that this version of the client does not know yet is passed through as it is.
+type DisabledCause string
+
+const (
+	DisabledCauseRequest         DisabledCause = "request"
+	DisabledCauseGone            DisabledCause = "gone"
+	DisabledCauseFailing         DisabledCause = "failing"
+	DisabledCauseWorkspaceClosed DisabledCause = "workspace_closed"
+)
+
 // EndpointOrdering: `none`: each event is sent as soon as it can be. `project`: the events of one
 // project arrive one after the other; one that fails holds back the later ones of its project, and of
 // no other, until it is delivered or given up.
@@ -164,47 +189,60 @@ const (
 type ErrorCode string
 
 const (
-	ErrorCodeMalformedJSON        ErrorCode = "malformed_json"
-	ErrorCodeMalformedRequest     ErrorCode = "malformed_request"
-	ErrorCodeRequestTimeout       ErrorCode = "request_timeout"
-	ErrorCodeHeadersTooLarge      ErrorCode = "headers_too_large"
-	ErrorCodeMissingAPIKey        ErrorCode = "missing_api_key"
-	ErrorCodeInvalidAPIKey        ErrorCode = "invalid_api_key"
-	ErrorCodeAPIKeyRevoked        ErrorCode = "api_key_revoked"
-	ErrorCodeAPIKeyExpired        ErrorCode = "api_key_expired"
-	ErrorCodeInsufficientScope    ErrorCode = "insufficient_scope"
-	ErrorCodeScopeEscalation      ErrorCode = "scope_escalation"
-	ErrorCodeNotSignedIn          ErrorCode = "not_signed_in"
-	ErrorCodeWrongCredentials     ErrorCode = "wrong_credentials"
-	ErrorCodeWrongPassword        ErrorCode = "wrong_password"
-	ErrorCodeWrongCode            ErrorCode = "wrong_code"
-	ErrorCodeTooManyAttempts      ErrorCode = "too_many_attempts"
-	ErrorCodeForeignOrigin        ErrorCode = "foreign_origin"
-	ErrorCodeWorkspaceRequired    ErrorCode = "workspace_required"
-	ErrorCodeNotAMember           ErrorCode = "not_a_member"
-	ErrorCodeSignUpRefused        ErrorCode = "sign_up_refused"
-	ErrorCodeInvitationInvalid    ErrorCode = "invitation_invalid"
-	ErrorCodeEmailTaken           ErrorCode = "email_taken"
-	ErrorCodeAlreadyMember        ErrorCode = "already_member"
-	ErrorCodeLastOwner            ErrorCode = "last_owner"
-	ErrorCodeWorkspaceClosed      ErrorCode = "workspace_closed"
-	ErrorCodeTooManyMembers       ErrorCode = "too_many_members"
-	ErrorCodeNotFound             ErrorCode = "not_found"
-	ErrorCodeMethodNotAllowed     ErrorCode = "method_not_allowed"
-	ErrorCodeInvalidTransition    ErrorCode = "invalid_transition"
-	ErrorCodeNotEditable          ErrorCode = "not_editable"
-	ErrorCodeProjectArchived      ErrorCode = "project_archived"
-	ErrorCodeEndpointDisabled     ErrorCode = "endpoint_disabled"
-	ErrorCodePreconditionFailed   ErrorCode = "precondition_failed"
-	ErrorCodeBodyTooLarge         ErrorCode = "body_too_large"
-	ErrorCodeUnsupportedMediaType ErrorCode = "unsupported_media_type"
-	ErrorCodeValidationFailed     ErrorCode = "validation_failed"
-	ErrorCodeIdempotencyKeyReused ErrorCode = "idempotency_key_reused"
-	ErrorCodeRateLimited          ErrorCode = "rate_limited"
-	ErrorCodeTooManyStreams       ErrorCode = "too_many_streams"
-	ErrorCodeTooManyExports       ErrorCode = "too_many_exports"
-	ErrorCodeOverloaded           ErrorCode = "overloaded"
-	ErrorCodeInternalError        ErrorCode = "internal_error"
+	ErrorCodeMalformedJSON            ErrorCode = "malformed_json"
+	ErrorCodeMalformedRequest         ErrorCode = "malformed_request"
+	ErrorCodeRequestTimeout           ErrorCode = "request_timeout"
+	ErrorCodeHeadersTooLarge          ErrorCode = "headers_too_large"
+	ErrorCodeMissingAPIKey            ErrorCode = "missing_api_key"
+	ErrorCodeInvalidAPIKey            ErrorCode = "invalid_api_key"
+	ErrorCodeAPIKeyRevoked            ErrorCode = "api_key_revoked"
+	ErrorCodeAPIKeyExpired            ErrorCode = "api_key_expired"
+	ErrorCodeInsufficientScope        ErrorCode = "insufficient_scope"
+	ErrorCodeScopeEscalation          ErrorCode = "scope_escalation"
+	ErrorCodeNotSignedIn              ErrorCode = "not_signed_in"
+	ErrorCodeWrongCredentials         ErrorCode = "wrong_credentials"
+	ErrorCodeWrongPassword            ErrorCode = "wrong_password"
+	ErrorCodeWrongCode                ErrorCode = "wrong_code"
+	ErrorCodeTooManyAttempts          ErrorCode = "too_many_attempts"
+	ErrorCodeTooManyMails             ErrorCode = "too_many_mails"
+	ErrorCodeWorkspaceCreationRefused ErrorCode = "workspace_creation_refused"
+	ErrorCodeForeignOrigin            ErrorCode = "foreign_origin"
+	ErrorCodeWorkspaceRequired        ErrorCode = "workspace_required"
+	ErrorCodeNotAMember               ErrorCode = "not_a_member"
+	ErrorCodeSignUpRefused            ErrorCode = "sign_up_refused"
+	ErrorCodeInvitationInvalid        ErrorCode = "invitation_invalid"
+	ErrorCodeEmailTaken               ErrorCode = "email_taken"
+	ErrorCodeAlreadyMember            ErrorCode = "already_member"
+	ErrorCodeLastOwner                ErrorCode = "last_owner"
+	ErrorCodeWorkspaceClosed          ErrorCode = "workspace_closed"
+	ErrorCodeTooManyMembers           ErrorCode = "too_many_members"
+	ErrorCodeNotFound                 ErrorCode = "not_found"
+	ErrorCodeMethodNotAllowed         ErrorCode = "method_not_allowed"
+	ErrorCodeInvalidTransition        ErrorCode = "invalid_transition"
+	ErrorCodeNotEditable              ErrorCode = "not_editable"
+	ErrorCodeProjectArchived          ErrorCode = "project_archived"
+	ErrorCodeEndpointDisabled         ErrorCode = "endpoint_disabled"
+	ErrorCodePreconditionFailed       ErrorCode = "precondition_failed"
+	ErrorCodeBodyTooLarge             ErrorCode = "body_too_large"
+	ErrorCodeUnsupportedMediaType     ErrorCode = "unsupported_media_type"
+	ErrorCodeValidationFailed         ErrorCode = "validation_failed"
+	ErrorCodeIdempotencyKeyReused     ErrorCode = "idempotency_key_reused"
+	ErrorCodeRateLimited              ErrorCode = "rate_limited"
+	ErrorCodeTooManyStreams           ErrorCode = "too_many_streams"
+	ErrorCodeTooManyExports           ErrorCode = "too_many_exports"
+	ErrorCodeOverloaded               ErrorCode = "overloaded"
+	ErrorCodeInternalError            ErrorCode = "internal_error"
+)
+
+// EventListParamsOrder: `asc`: oldest first, which is how to follow the log. `desc`: newest first,
+// which is how to look back.
+//
+// A value that this version of the client does not know yet is passed through as it is.
+type EventListParamsOrder string
+
+const (
+	EventListParamsOrderAsc  EventListParamsOrder = "asc"
+	EventListParamsOrderDesc EventListParamsOrder = "desc"
 )
 
 // EventType: the kind of event.

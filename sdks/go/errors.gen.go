@@ -51,6 +51,12 @@ var (
 	// ErrTooManyAttempts finds an error with the code too_many_attempts.
 	ErrTooManyAttempts error = ErrorCodeTooManyAttempts
 
+	// ErrTooManyMails finds an error with the code too_many_mails.
+	ErrTooManyMails error = ErrorCodeTooManyMails
+
+	// ErrWorkspaceCreationRefused finds an error with the code workspace_creation_refused.
+	ErrWorkspaceCreationRefused error = ErrorCodeWorkspaceCreationRefused
+
 	// ErrForeignOrigin finds an error with the code foreign_origin.
 	ErrForeignOrigin error = ErrorCodeForeignOrigin
 
@@ -163,6 +169,10 @@ func (e *Error) typed() error {
 		return (*WrongCodeError)(e)
 	case ErrorCodeTooManyAttempts:
 		return (*TooManyAttemptsError)(e)
+	case ErrorCodeTooManyMails:
+		return (*TooManyMailsError)(e)
+	case ErrorCodeWorkspaceCreationRefused:
+		return (*WorkspaceCreationRefusedError)(e)
 	case ErrorCodeForeignOrigin:
 		return (*ForeignOriginError)(e)
 	case ErrorCodeWorkspaceRequired:
@@ -411,6 +421,32 @@ func (e *TooManyAttemptsError) Error() string {
 
 // Unwrap returns the [Error].
 func (e *TooManyAttemptsError) Unwrap() error {
+	return (*Error)(e)
+}
+
+// TooManyMailsError is an [Error] with the code too_many_mails, for errors.As.
+type TooManyMailsError Error
+
+// Error tells what happened, which fields are at fault and the request id.
+func (e *TooManyMailsError) Error() string {
+	return (*Error)(e).Error()
+}
+
+// Unwrap returns the [Error].
+func (e *TooManyMailsError) Unwrap() error {
+	return (*Error)(e)
+}
+
+// WorkspaceCreationRefusedError is an [Error] with the code workspace_creation_refused, for errors.As.
+type WorkspaceCreationRefusedError Error
+
+// Error tells what happened, which fields are at fault and the request id.
+func (e *WorkspaceCreationRefusedError) Error() string {
+	return (*Error)(e).Error()
+}
+
+// Unwrap returns the [Error].
+func (e *WorkspaceCreationRefusedError) Unwrap() error {
 	return (*Error)(e)
 }
 

@@ -110,6 +110,10 @@ type Account struct {
 	// The workspaces of the person, oldest first.
 	Workspaces []*AccountWorkspace `json:"workspaces"`
 
+	// Whether the person may create workspaces here: by default those may who own one
+	// (`WORKSPACE_CREATION`).
+	MayCreateWorkspaces bool `json:"may_create_workspaces"`
+
 	// When the person signed up.
 	CreatedAt time.Time `json:"created_at"`
 }
@@ -126,6 +130,9 @@ type AccountWorkspace struct {
 	MemberID string `json:"member_id"`
 
 	Role Role `json:"role"`
+
+	// What the role may do.
+	Scopes []Scope `json:"scopes"`
 
 	// When it was closed; null while it is open.
 	ClosedAt *time.Time `json:"closed_at"`
@@ -220,8 +227,12 @@ type Delivery struct {
 
 	EventType EventType `json:"event_type"`
 
-	// The `seq` of the event.
+	// The `seq` of the event, also the `Tranche-Seq` header.
 	EventSeq int64 `json:"event_seq"`
+
+	// The `Tranche-Prev-Seq` header: the `seq` of the event before it for this endpoint; null for its
+	// first.
+	PreviousEventSeq *int64 `json:"previous_event_seq"`
 
 	Status DeliveryStatus `json:"status"`
 
@@ -319,7 +330,7 @@ type Event struct {
 	Data json.RawMessage `json:"data"`
 }
 
-// EventList: one page of the event log, oldest first.
+// EventList: one page of the event log, oldest first; with `order=desc` newest first.
 type EventList struct {
 	Object string `json:"object"`
 
@@ -328,7 +339,8 @@ type EventList struct {
 	// Whether there is more in the direction of the paging.
 	HasMore bool `json:"has_more"`
 
-	// The value of `after_seq` for the next page; null on the last page.
+	// The value of `after_seq` for the next page, with `order=desc` that of `before_seq`; null on the last
+	// page.
 	NextCursor *string `json:"next_cursor"`
 }
 
@@ -477,6 +489,8 @@ type Invoice struct {
 
 	// When it was issued.
 	CreatedAt time.Time `json:"created_at"`
+
+	Letterhead *Letterhead `json:"letterhead,omitempty"`
 }
 
 // InvoiceIssuedData: the payload of `invoice.issued`.
@@ -553,6 +567,30 @@ type KeyUsage struct {
 
 	// The last hours in which it was used, newest first, up to the last full minute.
 	Hours []*UsageHour `json:"hours"`
+}
+
+// Letterhead: who issued an invoice, as the workspace was when it did. Later changes of the settings
+// leave it as it is.
+type Letterhead struct {
+	// What the workspace was called.
+	Name string `json:"name"`
+
+	// Who issued it, where that is not the name.
+	LegalName *string `json:"legal_name"`
+
+	// The postal address, line by line.
+	AddressLines []string `json:"address_lines"`
+
+	// A VAT number, for example.
+	TaxID *string `json:"tax_id"`
+
+	// A sentence on taxes.
+	TaxLine *string `json:"tax_line"`
+
+	// In which time zone its dates are: a name of the IANA database.
+	Timezone string `json:"timezone"`
+
+	Logo *WorkspaceLogo `json:"logo"`
 }
 
 // Member: a person in a workspace.
@@ -925,6 +963,10 @@ type RequestLogEntry struct {
 	// The session of the person who asked; null where a key did.
 	SessionID *string `json:"session_id"`
 
+	// How many requests the entry stands for. Refusals for the rate limit are gathered: one entry for a
+	// caller, an operation and a second, with what the first of them was.
+	Count int64 `json:"count"`
+
 	// When it was answered.
 	CreatedAt time.Time `json:"created_at"`
 }
@@ -1202,8 +1244,10 @@ type WebhookEndpoint struct {
 
 	Status WebhookEndpointStatus `json:"status"`
 
-	// Why it is disabled; null while it is enabled.
+	// Why it is disabled, for people; null while it is enabled.
 	DisabledReason *string `json:"disabled_reason"`
+
+	DisabledCause *DisabledCause `json:"disabled_cause"`
 
 	// How deliveries are signed: a signature by each.
 	SignatureSchemes []SignatureScheme `json:"signature_schemes"`
@@ -1288,8 +1332,10 @@ type WebhookEndpointWithSecret struct {
 
 	Status WebhookEndpointStatus `json:"status"`
 
-	// Why it is disabled; null while it is enabled.
+	// Why it is disabled, for people; null while it is enabled.
 	DisabledReason *string `json:"disabled_reason"`
+
+	DisabledCause *DisabledCause `json:"disabled_cause"`
 
 	// How deliveries are signed: a signature by each.
 	SignatureSchemes []SignatureScheme `json:"signature_schemes"`

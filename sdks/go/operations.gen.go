@@ -547,6 +547,8 @@ func (s *InvoiceService) ListPage(ctx context.Context, params *InvoiceListParams
 
 // Retrieve: read an invoice.
 //
+// With the letterhead that the workspace had when it was issued, which lists leave out.
+//
 // Scope: `invoices:read`.
 //
 // GET /v1/invoices/{id}
@@ -608,9 +610,23 @@ type EventListParams struct {
 	// How many to return. Default: 20.
 	Limit *int64
 
-	// Return the events after this sequence number, oldest first. Remember the last one you handled and
-	// ask on from there. Default: 0, the beginning.
+	// Return the events after this sequence number. Remember the last one you handled and ask on from
+	// there. Default: 0, the beginning.
 	AfterSeq *int64
+
+	// Return the events before this sequence number. With `order=desc` it leads from page to page. Left
+	// out: up to the end.
+	BeforeSeq *int64
+
+	// `asc`: oldest first, which is how to follow the log. `desc`: newest first, which is how to look
+	// back.
+	Order *EventListParamsOrder
+
+	// Only these kinds, with commas between. Left out: every kind.
+	EventTypes *string
+
+	// Only events of this project and of what belongs to it.
+	ProjectID *string
 }
 
 func (params *EventListParams) query() url.Values {
@@ -620,14 +636,20 @@ func (params *EventListParams) query() url.Values {
 	values := query{}
 	values.integer("limit", params.Limit)
 	values.integer("after_seq", params.AfterSeq)
+	values.integer("before_seq", params.BeforeSeq)
+	named(values, "order", params.Order)
+	values.text("event_types", params.EventTypes)
+	values.text("project_id", params.ProjectID)
 	return url.Values(values)
 }
 
 // List: list events, all of them, page after page as the loop goes on.
 //
-// The event log, oldest first, in the order of commits and without a gap. Unlike other lists it goes
-// forward in time: `next_cursor` is the value of `after_seq` for the next page. On the last page, go
-// on later from the `seq` of the last event you have.
+// The event log, in the order of commits and without a gap. Unlike other lists it goes forward in
+// time: `next_cursor` is the value of `after_seq` for the next page. On the last page, go on later
+// from the `seq` of the last event you have. With `order=desc` it goes back from the latest, and
+// `next_cursor` is the value of `before_seq`. Where it is filtered, a page looks through 5,000 events
+// at most: it may hold fewer than `limit`, even none, and still have more after it.
 //
 // Scope: `events:read`.
 //
@@ -638,9 +660,11 @@ func (s *EventService) List(ctx context.Context, params *EventListParams, option
 
 // ListPage: list events, a single page.
 //
-// The event log, oldest first, in the order of commits and without a gap. Unlike other lists it goes
-// forward in time: `next_cursor` is the value of `after_seq` for the next page. On the last page, go
-// on later from the `seq` of the last event you have.
+// The event log, in the order of commits and without a gap. Unlike other lists it goes forward in
+// time: `next_cursor` is the value of `after_seq` for the next page. On the last page, go on later
+// from the `seq` of the last event you have. With `order=desc` it goes back from the latest, and
+// `next_cursor` is the value of `before_seq`. Where it is filtered, a page looks through 5,000 events
+// at most: it may hold fewer than `limit`, even none, and still have more after it.
 //
 // Scope: `events:read`.
 //
@@ -1216,9 +1240,9 @@ func (params *RequestLogEntryListParams) query() url.Values {
 // List: list requests, all of them, page after page as the loop goes on.
 //
 // The requests that were answered in the last days, newest first: every write and every failure, and
-// of reads one in so many (the server is told how many; refusals for the rate limit count as reads).
-// They appear within seconds, never hold what was sent, and may be incomplete when the server was
-// overloaded or stopped without warning.
+// of reads one in so many (the server is told how many). Refusals for the rate limit are gathered by
+// second and counted. They appear within seconds, never hold what was sent, and may be incomplete when
+// the server was overloaded or stopped without warning.
 //
 // Scope: `request_log:read`.
 //
@@ -1230,9 +1254,9 @@ func (s *RequestLogEntryService) List(ctx context.Context, params *RequestLogEnt
 // ListPage: list requests, a single page.
 //
 // The requests that were answered in the last days, newest first: every write and every failure, and
-// of reads one in so many (the server is told how many; refusals for the rate limit count as reads).
-// They appear within seconds, never hold what was sent, and may be incomplete when the server was
-// overloaded or stopped without warning.
+// of reads one in so many (the server is told how many). Refusals for the rate limit are gathered by
+// second and counted. They appear within seconds, never hold what was sent, and may be incomplete when
+// the server was overloaded or stopped without warning.
 //
 // Scope: `request_log:read`.
 //
@@ -1520,7 +1544,8 @@ type WorkspaceService struct{ core *core }
 
 // Create: create a workspace.
 //
-// Whoever creates it owns it. It shares nothing with the other workspaces of the server.
+// Whoever creates it owns it. It shares nothing with the other workspaces of the server. Taken from
+// those who own a workspace already, unless the server is configured otherwise (`WORKSPACE_CREATION`).
 //
 // POST /v1/workspaces
 func (s *WorkspaceService) Create(ctx context.Context, params *WorkspaceCreateParams, options ...RequestOption) (*AccountWorkspace, error) {
@@ -1687,7 +1712,8 @@ func (s *InvitationService) ListPage(ctx context.Context, params *InvitationList
 //
 // The link is mailed where the server can send mail, and otherwise in the answer, this once, for
 // whoever invites to pass it on. It is for this address alone, is good once, and ends after seven
-// days. Nobody invites to a role that may do more than they may themselves.
+// days. One to the same address that still waits is revoked. Nobody invites to a role that may do more
+// than they may themselves.
 //
 // Scope: `members:write`.
 //

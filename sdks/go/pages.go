@@ -65,6 +65,10 @@ func paginate[T, P any, L pageOf[T, P]](ctx context.Context, c *core, first *cal
 			}
 			// A page may be empty and still lead on.
 			name, next := cursor, ""
+			// The event log can be read in either direction.
+			if turn.query.Get("order") == "desc" {
+				name = "before_seq"
+			}
 			switch {
 			case !backwards && current.nextCursor != nil:
 				next = *current.nextCursor

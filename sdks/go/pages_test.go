@@ -190,3 +190,20 @@ func TestEventsGoOnBySequence(t *testing.T) {
 		t.Error(last, seen.requests[1].URL)
 	}
 }
+
+func TestTheLogReadBackwardsGoesOnBeforeTheLastNumber(t *testing.T) {
+	seen := record(t,
+		status(200, `{"object":"list","data":[{"id":"evt_2","seq":12}],"has_more":true,"next_cursor":"12"}`),
+		status(200, `{"object":"list","data":[{"id":"evt_1","seq":11}],"has_more":false,"next_cursor":null}`))
+	backwards := EventListParamsOrderDesc
+	var last int64
+	for event, err := range seen.Events.List(context.Background(), &EventListParams{Order: &backwards}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = event.Seq
+	}
+	if last != 11 || seen.requests[1].URL.RawQuery != "before_seq=12&order=desc" {
+		t.Error(last, seen.requests[1].URL)
+	}
+}

@@ -410,8 +410,9 @@ type WorkspaceCreateParams struct {
 
 // WorkspaceLogoParams: a new logo.
 type WorkspaceLogoParams struct {
-	// A PNG or JPEG image in base64, up to 128 KiB and 1024 by 1024 pixels; a PNG with 8 bits a channel
-	// and not interlaced.
+	// A PNG or JPEG image in base64, up to 128 KiB and 1024 by 1024 pixels; a PNG with 8 bits a channel,
+	// not interlaced and without a single transparent colour, or a baseline or progressive JPEG in grey or
+	// RGB. Kept without texts, profiles and places.
 	Data string `json:"data"`
 }
 

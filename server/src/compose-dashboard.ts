@@ -4,9 +4,12 @@
 import type { Logger } from 'pino';
 import type { RateLimit } from './accounts/rate-limit.ts';
 import type { Config } from './config.ts';
+import { drawInvoice } from './documents/invoice-page.ts';
 import type { Uuid } from './domain/ids.ts';
 import { createExports } from './http/csv-export.ts';
 import { createDashboardReads, type DashboardReads } from './http/dashboard-reads.ts';
+import { createInvoiceDrawing } from './http/invoice-drawing.ts';
+import type { FindKeys } from './http/stream-keys.ts';
 import { startLogRetention } from './operations/log-retention.ts';
 import { createRequestLog, type RequestLog } from './operations/request-log.ts';
 import type { Database } from './store/database.ts';
@@ -19,6 +22,8 @@ export interface DashboardServices {
   readonly database: Database;
   readonly config: DashboardConfig;
   readonly limits: RateLimit;
+  /** Whether keys and sessions still hold, past any cache. */
+  readonly findCallers: FindKeys;
   readonly log: Logger;
   readonly clock: () => Date;
   readonly newId: () => Uuid;
@@ -36,8 +41,8 @@ export interface Dashboard {
 
 const USAGE_INTERVAL_MS = 20_000;
 
-export function composeDashboard({ database, config, limits, log, clock, newId }: DashboardServices): Dashboard {
-  const files = createExports({ now: clock, log });
+export function composeDashboard({ database, config, limits, findCallers, log, clock, newId }: DashboardServices): Dashboard {
+  const files = createExports({ now: clock, findCallers, log });
   const retentionDays = config.REQUEST_LOG_RETENTION_DAYS;
   const requestLog =
     retentionDays === 0
@@ -57,7 +62,13 @@ export function composeDashboard({ database, config, limits, log, clock, newId }
   }
 
   return {
-    reads: createDashboardReads({ database, clock, openExport: files.open, limitPerMinute: limits.limitPerMinute }),
+    reads: createDashboardReads({
+      database,
+      clock,
+      openExport: files.open,
+      drawInvoice: createInvoiceDrawing({ draw: drawInvoice, log }),
+      limitPerMinute: limits.limitPerMinute,
+    }),
     requestLog,
     cutExports: files.close,
     start() {

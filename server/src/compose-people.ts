@@ -2,23 +2,26 @@
 // Plain function calls; decides nothing about requests.
 
 import type { Logger } from 'pino';
+import { clearAttempts } from './accounts/attempt-retention.ts';
 import type { BetterAuth } from './accounts/better-auth.ts';
 import { createIdentity } from './accounts/create-identity.ts';
 import { createKeyUses } from './accounts/key-uses.ts';
 import { createMail } from './accounts/mail.ts';
+import { createMailLimits } from './accounts/mail-limits.ts';
 import { createPasswordWork } from './accounts/password-work.ts';
 import { createSessionCache } from './accounts/session-cache.ts';
 import { createSignInLimits } from './accounts/sign-in-limits.ts';
-import type { Store } from './compose.ts';
 import type { Config } from './config.ts';
 import { GENESIS_HASH } from './domain/event.ts';
 import type { Uuid } from './domain/ids.ts';
 import { hashToken, makeLinkToken } from './domain/link-token.ts';
 import { cookieIn, SECURE_SESSION_COOKIE, SESSION_COOKIE } from './http/cookies.ts';
 import type { People, PeopleReads } from './http/people.ts';
-import type { Limits } from './http/plugins/authenticate.ts';
-import { createSessionAdmission, NO_WORKSPACE, type SessionAdmission } from './http/plugins/sessions.ts';
+import type { Limits, SessionAdmission } from './http/plugins/admission.ts';
+import { createSessionAdmission, NO_WORKSPACE } from './http/plugins/sessions.ts';
 import { createVisits } from './http/visit.ts';
+import type { Store } from './open-store.ts';
+import { startHourly } from './operations/hourly.ts';
 import { listAuditEntries } from './store/audit-entries.ts';
 import { createByIdReader } from './store/by-id.ts';
 import type { Queryable } from './store/database.ts';
@@ -26,27 +29,27 @@ import { findInvitationByHash, invitationSource, listInvitations } from './store
 import { hasMembers, listMembers, memberSource, membershipsOf } from './store/members.ts';
 import {
   claimCode,
-  countAttempts,
+  countAttempt,
+  deleteChallenge,
   deleteSetupTokens,
-  discardPerson,
   findChallenged,
+  findPasswordHash,
   findPerson,
   findPersonByEmail,
   forgetAttempts,
   hasSetupToken,
-  registerPerson,
   renamePerson,
 } from './store/people.ts';
-import { deleteSession, findSessionByHash, listSessions, pruneSessions, touchSessions } from './store/sessions.ts';
+import { deleteSession, deleteSessionByHash, findSessionByHash, listSessions, pruneSessions, touchSessions } from './store/sessions.ts';
 import { createOwnedWorkspace, findDefaultWorkspace, findWorkspaceName } from './store/workspaces.ts';
 
-export type PeopleConfig = Pick<Config, 'PUBLIC_URL' | 'TRUSTED_PROXIES' | 'SMTP_URL' | 'SMTP_FROM'>;
+export type PeopleConfig = Pick<Config, 'PUBLIC_URL' | 'TRUSTED_PROXIES' | 'SMTP_URL' | 'SMTP_FROM' | 'WORKSPACE_CREATION'>;
 
 export interface PeopleParts {
   readonly people: People;
   readonly admitSession: SessionAdmission;
   readonly originOf: ReturnType<typeof createVisits>['originOf'];
-  /** Begins to note when sessions are used; the returned function ends that. */
+  /** Begins to note when sessions are used and to clear away attempts to sign in; the returned function ends that. */
   start(): () => Promise<void>;
   close(): Promise<void>;
 }
@@ -74,8 +77,8 @@ export function composePeople({ store, config, limits, log, clock, newId, random
   const secret = cipher.derive('identity');
   const passwords = createPasswordWork();
   const signInLimits = createSignInLimits({
-    countAttempts: (...counted) => countAttempts(database, ...counted),
-    forgetAttempts: (...forgotten) => forgetAttempts(database, ...forgotten),
+    countAttempt: (...counted) => countAttempt(database, ...counted),
+    forgetAttempts: (bucket) => forgetAttempts(database, bucket),
     now: Date.now,
     secret,
   });
@@ -94,12 +97,16 @@ export function composePeople({ store, config, limits, log, clock, newId, random
     newId,
     now: clock,
     cookieIn,
-    register: (person) => registerPerson(database, person),
-    discard: (id) => discardPerson(database, id),
-    rename: (...change) => renamePerson(database, ...change),
-    findChallenged: (identifier) => findChallenged(database, identifier),
-    claimCode: (...claim) => claimCode(database, ...claim),
-    pruneSessions: (personId) => pruneSessions(database, personId),
+    store: {
+      findPasswordHash: (who) => findPasswordHash(database, who),
+      rename: (...change) => renamePerson(database, ...change),
+      findChallenged: (identifier) => findChallenged(database, identifier),
+      endChallenge: (identifier) => deleteChallenge(database, identifier),
+      claimCode: (...claim) => claimCode(database, ...claim),
+      endSession: (...session) => deleteSession(database, ...session),
+      endSessionOfToken: (tokenHash) => deleteSessionByHash(database, tokenHash),
+      pruneSessions: (personId) => pruneSessions(database, personId),
+    },
   });
   const sessions = createSessionCache({ lookUp: (tokenHash) => findSessionByHash(database, tokenHash), now: Date.now });
   const uses = createKeyUses({
@@ -130,14 +137,19 @@ export function composePeople({ store, config, limits, log, clock, newId, random
     holdsSetupToken: (token) => hasSetupToken(database, hashToken(token)),
     endSetup: () => deleteSetupTokens(database),
     revokeSession: (personId, sessionId) => deleteSession(database, personId, sessionId),
-    createWorkspace: (name, person, visit) =>
-      createOwnedWorkspace(database, { name, person, origin: visit.origin, now: clock(), newId, genesisHash: GENESIS_HASH }),
+    workspaceCreators: config.WORKSPACE_CREATION,
+    createWorkspace: (name, { person, sessionId }, { origin }) =>
+      createOwnedWorkspace(database, {
+        ...{ name, person, sessionId, origin, now: clock(), newId, genesisHash: GENESIS_HASH },
+        ownersOnly: config.WORKSPACE_CREATION === 'owners',
+      }),
     makeToken: () => makeLinkToken('inv', random),
     invitationLink: (token, request) => visits.linkTo(`/accept-invitation#token=${token}`, request),
     mailer:
       mail === null
         ? null
         : {
+            limits: createMailLimits({ countAttempt: (...counted) => countAttempt(database, ...counted), now: Date.now, secret }),
             invite: ({ email, role, expiresAt }, link, workspaceName, inviter) =>
               mail.invite({ to: email, role, expiresAt, link, workspaceName, inviter }),
           },
@@ -154,7 +166,17 @@ export function composePeople({ store, config, limits, log, clock, newId, random
       cookieName: cookieNames.session,
     }),
     originOf: visits.originOf,
-    start: uses.start,
+    start() {
+      const endUses = uses.start();
+      const endRetention = startHourly(
+        (signal) => clearAttempts(database, clock(), signal),
+        (error) => log.warn({ err: error }, 'attempts to sign in could not be cleared away; it is tried again within the hour'),
+      );
+      return async () => {
+        await endRetention();
+        await endUses();
+      };
+    },
     close: async () => mail?.close(),
   };
 }

@@ -1,23 +1,18 @@
-// The composition root: the only place that makes clocks, ids, randomness and outbound HTTP, and hands them to everything else.
+// The composition root: with open-store.ts and the compose-*.ts that it calls, the only place that makes what everything else is handed.
 // Plain function calls, no container; decides nothing about requests.
 
-import { randomFillSync } from 'node:crypto';
-import { accessSync, constants, mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
-import { type Logger, pino } from 'pino';
+import type { Logger } from 'pino';
 import { createKeyCache } from './accounts/key-cache.ts';
 import { createKeyUses } from './accounts/key-uses.ts';
-import { createPasswordWork } from './accounts/password-work.ts';
 import { createRateLimit } from './accounts/rate-limit.ts';
-import { type Committed, createLanes, type Lane } from './commands/lane.ts';
 import { composeDashboard, type DashboardConfig } from './compose-dashboard.ts';
 import { composeDelivery, type Delivery, type DeliveryConfig } from './compose-delivery.ts';
 import { composePeople, type PeopleConfig } from './compose-people.ts';
 import { composeReplica, type ReplicaConfig } from './compose-replica.ts';
-import { type Config, ConfigurationError, databaseOptions, webhookNetwork } from './config.ts';
+import { type Config, webhookNetwork } from './config.ts';
 import { makeKeySecret } from './domain/api-key.ts';
-import { createIdGenerator } from './domain/ids.ts';
 import { closeServer, type Patience } from './http/close-server.ts';
 import codeSamples from './http/code-samples.json' with { type: 'json' };
 import { createEventStreams } from './http/event-streams.ts';
@@ -30,18 +25,16 @@ import { allRoutes } from './http/routes/all.ts';
 import { buildServer } from './http/server.ts';
 import { registerWellKnown } from './http/well-known.ts';
 import type { Writes } from './http/writes.ts';
-import { createAnnouncer, KEYS_CHANNEL } from './operations/announcer.ts';
+import { clock, newId, random, type Store } from './open-store.ts';
+import { KEYS_CHANNEL } from './operations/announcer.ts';
+import { CHANGES_CHANNEL } from './operations/hint-announcer.ts';
 import type { Operating } from './operations/operating.ts';
-import { createOperations, type Operations } from './operations/operations.ts';
 import { webhookPayloads } from './schemas/webhook-payloads.ts';
 import { findKeysByHash, touchKeys } from './store/api-keys.ts';
-import { type Cipher, checkEncryptionKey, createCipher, loadEncryptionKey } from './store/cipher.ts';
 import type { Database } from './store/database.ts';
 import { listEvents } from './store/events.ts';
 import { findLastSeqs } from './store/heads.ts';
 import { findIdempotencyRecords } from './store/idempotency.ts';
-import { readMigrations } from './store/migrations.ts';
-import { openDatabase } from './store/open.ts';
 import { takeLease } from './store/rate-leases.ts';
 import { type KeyValidity, loadKeyValidity, type RecordKey } from './store/records.ts';
 import { loadSessionValidity } from './store/sessions.ts';
@@ -53,104 +46,6 @@ import { createSeals } from './webhooks/seals.ts';
 import { makeSigningKey, makeSigningSecret } from './webhooks/sign.ts';
 import { DUE_CHANNEL, EVENTS_CHANNEL } from './webhooks/spread.ts';
 import type { DeliveryWorker } from './webhooks/worker.ts';
-
-const clock = (): Date => new Date();
-const random = (bytes: Uint8Array): void => {
-  randomFillSync(bytes);
-};
-export const newId = createIdGenerator(Date.now, random);
-
-export function createLog(config: Pick<Config, 'LOG_LEVEL'>): Logger {
-  // Standard error, so that standard output stays for what a person asked to see.
-  return pino(
-    { level: config.LOG_LEVEL, redact: ['req.headers.authorization', 'headers.authorization'] },
-    pino.destination({ dest: 2, sync: true }),
-  );
-}
-
-/** The database brought up to date, and what every use of the books needs. */
-export interface Store {
-  readonly database: Database;
-  readonly cipher: Cipher;
-  readonly lane: Lane;
-  readonly operations: Operations;
-  /** Migrations that this start applied. */
-  readonly applied: readonly string[];
-  /** Called after each commit, before its commands are answered; a serving process adds its own cache here. */
-  readonly onCommitted: ((committed: Committed) => void)[];
-  /** Called after each commit, to count it. */
-  readonly onBatch: ((commands: number, durationMs: number) => void)[];
-  close(): Promise<void>;
-}
-
-export async function openStore(config: Config, log: Logger = createLog(config)): Promise<Store> {
-  if (config.DATABASE_URL === undefined) makeDataDirectory(config.DATA_DIR);
-  const database = await openDatabase(databaseOptions(config), log);
-  try {
-    const applied = await database.migrate(await readMigrations());
-    const required = config.DATABASE_URL !== undefined;
-    const cipher = createCipher(loadEncryptionKey({ encryptionKey: config.ENCRYPTION_KEY, dataDir: config.DATA_DIR, required }));
-    await checkEncryptionKey(database, cipher);
-    return assembleStore(database, cipher, config, log, applied);
-  } catch (error) {
-    await database.close();
-    throw error;
-  }
-}
-
-function makeDataDirectory(path: string): void {
-  try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
-    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ConfigurationError(
-      `DATA_DIR ${path} cannot be used: ${reason}. Give it to the user that runs Tranche, or choose another one.`,
-    );
-  }
-}
-
-/** The store around a database that is open and migrated. */
-export function assembleStore(
-  database: Database,
-  cipher: Cipher,
-  config: Pick<Config, 'LANES'> & Partial<Pick<Config, 'OVERLOAD_WAIT_MS'>>,
-  log: Logger,
-  applied: readonly string[] = [],
-): Store {
-  const announcer = createAnnouncer(database, (error) =>
-    log.warn({ err: error }, 'a notification could not be sent; others will notice by themselves'),
-  );
-  const onCommitted: Store['onCommitted'] = [announcer.announce];
-  const onBatch: Store['onBatch'] = [];
-  const lane = createLanes(database.kind === 'pglite' ? 1 : config.LANES, {
-    database,
-    clock,
-    newId,
-    cipher,
-    maxWaitMs: config.OVERLOAD_WAIT_MS,
-    onCommitted: (committed) => {
-      for (const listener of onCommitted) listener(committed);
-    },
-    onBatch: (commands, durationMs) => {
-      for (const listener of onBatch) listener(commands, durationMs);
-    },
-  });
-  return {
-    database,
-    cipher,
-    lane,
-    onCommitted,
-    onBatch,
-    applied,
-    operations: createOperations({ database, lane, clock, random, hashPassword: createPasswordWork().hash }),
-    async close() {
-      await lane.close();
-      await announcer.settled();
-      await database.close();
-    },
-  };
-}
 
 export interface Service {
   readonly app: FastifyInstance;
@@ -232,7 +127,7 @@ export function composeService(store: Store, config: ServiceConfig, version: str
     sealHeader: seals.sealHeader,
     refuseReceiver: (url) => refuseReceiver(url, webhookNetwork(config)),
   };
-  const dashboard = composeDashboard({ database, config, limits, log, clock, newId });
+  const dashboard = composeDashboard({ database, config, limits, findCallers: (named) => findCallers(database, named), log, clock, newId });
   if (dashboard.requestLog !== null) operating.addFamilies(dashboard.requestLog.families);
   const routesOver = (reads: Pick<Database, 'query' | 'shared'>): Route[] =>
     allRoutes(createReads(reads, clock, streams.open, dashboard.reads), writes, people);
@@ -275,6 +170,7 @@ export function composeService(store: Store, config: ServiceConfig, version: str
           streams.hearKey();
         }),
         await database.listen(EVENTS_CHANNEL, streams.hear),
+        await database.listen(CHANGES_CHANNEL, streams.hearChange),
         uses.start(),
         peopleParts.start(),
         dashboard.start(),

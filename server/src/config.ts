@@ -105,7 +105,7 @@ export const settings = {
   REQUEST_LOG_READ_SAMPLE: setting(
     integer(0, 1_000_000),
     '100',
-    'Of reads that succeed, one in so many is in the request log; 1 for all of them, 0 for none. Refusals for the rate limit count as reads.',
+    'Of reads that succeed, one in so many is in the request log; 1 for all of them, 0 for none.',
   ),
   METRICS_PORT: optional(
     integer(0, 65_535),
@@ -133,6 +133,11 @@ export const settings = {
     integer(0, 10),
     '0',
     'How many proxies stand in front, each adding to `X-Forwarded-For`: whose address limits on signing in and the audit log take.',
+  ),
+  WORKSPACE_CREATION: setting(
+    z.enum(['owners', 'anyone'], 'must be "owners" or "anyone"'),
+    'owners',
+    'Who may create further workspaces: `owners` of one, or `anyone` who is signed in. Without a mail server nobody’s address is verified.',
   ),
   SMTP_URL: optional(
     z.string().regex(/^smtps?:\/\/\S+$/, 'must begin with smtp:// or smtps://, such as smtps://user:password@mail.example.com'),

@@ -47,7 +47,7 @@ program
   .command('migrate')
   .description('bring the database up to date and stop (serve does so by itself)')
   .action(async () => {
-    const { openStore } = await import('./compose.ts');
+    const { openStore } = await import('./open-store.ts');
     const store = await openStore(readConfig(process.env));
     try {
       say(store.applied.length === 0 ? 'The database is up to date.' : `Applied: ${store.applied.join(', ')}.`);
@@ -193,7 +193,7 @@ async function operate<Name extends OperationName>(
     const answer = await callControlSocket(controlSocketPath(config.DATA_DIR), name, input, onProgress);
     if (answer !== undefined) return answer;
   }
-  const { openStore } = await import('./compose.ts');
+  const { openStore } = await import('./open-store.ts');
   const store = await openStore(config);
   try {
     return (await store.operations[name](input, onProgress)) as Awaited<ReturnType<Operations[Name]>>;

@@ -2,10 +2,12 @@
 // Prints nothing and sets nothing up; its supervisor has done both.
 
 import type { Logger } from 'pino';
-import { composeService, createLog, openStore, type Service, type Supervised } from './compose.ts';
+import { composeService, type Service, type Supervised } from './compose.ts';
 import { type Config, ConfigurationError } from './config.ts';
 import { watchSilence } from './http/close-server.ts';
 import { listenForRequests } from './listening.ts';
+import { createLog } from './log.ts';
+import { openStore } from './open-store.ts';
 import type { FromWorker, ToWorker } from './processes/messages.ts';
 import { stopOnSignals } from './signals.ts';
 import { EncryptionKeyRefused } from './store/cipher.ts';

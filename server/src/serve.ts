@@ -3,10 +3,12 @@
 
 import type { Server } from 'node:http';
 import type { Logger } from 'pino';
-import { composeService, createLog, openStore, type Service, type Store } from './compose.ts';
+import { composeService, type Service } from './compose.ts';
 import { type Config, ConfigurationError } from './config.ts';
 import { greet, type Say } from './greeting.ts';
 import { listenForOperators, listenForRequests } from './listening.ts';
+import { createLog } from './log.ts';
+import { openStore, type Store } from './open-store.ts';
 import { controlSocketPath, serveControlSocket } from './operations/control-socket.ts';
 import { setUp } from './set-up.ts';
 import { stopOnSignals } from './signals.ts';

@@ -2,13 +2,13 @@
 // Run once at a start, by whoever is alone with it; serves nothing.
 
 import { randomFillSync } from 'node:crypto';
-import { newId, type Store } from './compose.ts';
 import { type Config, ConfigurationError } from './config.ts';
 import { type ApiKey, hashKeySecret, keyHint, makeKeySecret, refuseKey } from './domain/api-key.ts';
 import { GENESIS_HASH } from './domain/event.ts';
 import type { Uuid } from './domain/ids.ts';
 import { hashToken, makeLinkToken } from './domain/link-token.ts';
 import { allScopes } from './domain/scopes.ts';
+import { newId, type Store } from './open-store.ts';
 import { hasMembers } from './store/members.ts';
 import { addSetupToken } from './store/people.ts';
 import { setUpWorkspace } from './store/workspaces.ts';

@@ -3,10 +3,11 @@
 
 import { availableParallelism } from 'node:os';
 import type { Logger } from 'pino';
-import { createLog, openStore } from './compose.ts';
 import { type Config, ConfigurationError } from './config.ts';
 import { greet, type Say } from './greeting.ts';
 import { findPort, listenForOperators } from './listening.ts';
+import { createLog } from './log.ts';
+import { openStore } from './open-store.ts';
 import { OperatorError } from './operations/operator-error.ts';
 import { createOperatorListener, listenForOperator, type OperatorServer } from './operations/operator-server.ts';
 import { createForks } from './processes/cluster-workers.ts';

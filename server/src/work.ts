@@ -1,9 +1,11 @@
 // Delivers webhooks and nothing else until told to stop: beside any number of servers and of other workers, on one PostgreSQL.
 // Serves no API; what it answers is for the operator, on METRICS_PORT.
 
-import { composeWorker, createLog, openStore } from './compose.ts';
+import { composeWorker } from './compose.ts';
 import { type Config, ConfigurationError, webhookNetwork } from './config.ts';
 import { describeAddress, listenForOperators } from './listening.ts';
+import { createLog } from './log.ts';
+import { openStore } from './open-store.ts';
 import { stopOnSignals } from './signals.ts';
 
 /** The supervisor starts another one: a worker that hangs must not stay. */

@@ -96,7 +96,18 @@ const cases: Case[] = [
     ...names.map(([value, code]): Case => [operation, { title: value }, '/title', code, ANY]),
     ...currencies.map(([value, code]): Case => [operation, { currency: value }, '/currency', code, /ISO 4217/]),
     ...metadatas.map(([value, at, code]): Case => [operation, { metadata: value }, `/metadata${at}`, code, ANY]),
-    ...['2026-02-30', '2026-2-3', '2026-01-01T00:00:00Z', '1969-12-31', '', 20260101].map((value): Case => {
+    ...[
+      '2026-02-30',
+      '2026-04-31',
+      '2026-13-01',
+      '2026-00-01',
+      '2026-01-00',
+      '2026-2-3',
+      '2026-01-01T00:00:00Z',
+      '1969-12-31',
+      '',
+      20260101,
+    ].map((value): Case => {
       return [operation, { due_date: value }, '/due_date', typeof value === 'number' ? 'wrong_type' : 'not_valid', /day of the calendar/];
     }),
     [operation, { description: long(5001) }, '/description', 'too_long', /up to 5000/],

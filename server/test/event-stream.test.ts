@@ -32,10 +32,11 @@ interface Reader {
   readonly ended: Promise<void>;
 }
 
-async function read(url: string, key: string, query = '', headers: Record<string, string> = {}): Promise<Reader> {
+/** With a key, or else with whatever the headers say. */
+async function read(url: string, key: string | null, query = '', headers: Record<string, string> = {}): Promise<Reader> {
   const leaving = new AbortController();
   const response = await fetch(`${url}/v1/events/stream${query}`, {
-    headers: { authorization: `Bearer ${key}`, ...headers },
+    headers: { ...(key === null ? {} : { authorization: `Bearer ${key}` }), ...headers },
     signal: leaving.signal,
   });
   onTestFinished(() => leaving.abort());
@@ -196,7 +197,7 @@ describe('what a stream may take', () => {
     );
     const caller = { workspaceId: app.workspaceId, keyId: app.workspaceId, scopes: [], session: null };
     const server = createServer(async (_, response) => {
-      const answer = await streams.open(caller, { afterSeq: 0, types: null });
+      const answer = await streams.open(caller, { afterSeq: 0, types: null, isResumed: false });
       if ('stream' in answer) answer.stream(response.writeHead(200));
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -217,7 +218,7 @@ describe('what a stream may take', () => {
   test('a process takes no more streams than it has room for', async () => {
     const streams = createEventStreams(options({ limits: { perProcess: 0 } }));
     const caller = { workspaceId: 'w', keyId: 'k', scopes: [], session: null };
-    expect(await streams.open(caller, { afterSeq: 0, types: null })).toMatchObject({ code: 'overloaded' });
+    expect(await streams.open(caller, { afterSeq: 0, types: null, isResumed: false })).toMatchObject({ code: 'overloaded' });
   });
 });
 
@@ -244,4 +245,43 @@ describe('over several processes', () => {
     },
     60_000,
   );
+
+  test.skipIf(!postgres.available)(
+    'a person is told what sort of record changed without an event, whichever process changed it, and a key is not',
+    async () => {
+      const variables = await postgres.make();
+      const [first, second] = [await startServer(variables), await startServer(variables)];
+      const key = variables.TRANCHE_API_KEY as string;
+      const project = { name: 'p', client_id: 'c', milestones: [{ title: 'm', amount: 1 }] };
+      const { id } = await first.ok('POST', '/v1/projects', { key, body: project });
+      const [milestone] = (await first.ok('GET', `/v1/projects/${id}/milestones`, { key })).data;
+      const cookie = await signUp(first.url, /setup_token=(\S+)/.exec(first.stdout())?.[1] as string);
+      const [person, program] = [await read(second.url, null, '', { cookie }), await read(second.url, key)];
+      await until(() => person.messages.length > 0 && program.messages.length > 0);
+      await first.ok('PATCH', `/v1/milestones/${milestone.id}`, { key, body: { status: 'in_progress' } });
+      await until(() => person.events.length > 0);
+      expect(person.events).toEqual([{ resources: ['milestones'] }]);
+      // With an event there is no hint, and the event is all that the key has been sent.
+      await first.ok('PATCH', `/v1/milestones/${milestone.id}`, { key, body: { status: 'submitted' } });
+      await until(() => program.events.length > 0 && person.events.length > 1);
+      expect([program.events.length, program.events[0].type, person.events[1].type]).toEqual([
+        1,
+        'milestone.submitted',
+        'milestone.submitted',
+      ]);
+      // What changed while nobody listened is not kept, so whoever comes back is told that anything may have.
+      const back = await read(second.url, null, '', { cookie, 'last-event-id': String(person.events[1].seq) });
+      await until(() => back.events.length > 0);
+      expect(back.events[0].resources).toContain('milestones');
+    },
+    60_000,
+  );
 });
+
+async function signUp(url: string, setup_token: string): Promise<string> {
+  const person = { email: 'ada@example.com', password: 'a long enough passphrase', name: 'Ada', setup_token };
+  const headers = { origin: url, 'content-type': 'application/json' };
+  const answer = await fetch(`${url}/v1/account/sign_up`, { method: 'POST', headers, body: JSON.stringify(person) });
+  expect(answer.status).toBe(201);
+  return (answer.headers.getSetCookie()[0] as string).split(';', 1)[0] as string;
+}

@@ -5,8 +5,8 @@ import { runBatch } from '../src/commands/batch.ts';
 import type { Envelope } from '../src/commands/command.ts';
 import { createProject } from '../src/commands/create-project.ts';
 import { revokeApiKey } from '../src/commands/revoke-api-key.ts';
-import { newId } from '../src/compose.ts';
 import { INVITATION_LIFETIME_MS } from '../src/domain/invitation.ts';
+import { newId } from '../src/open-store.ts';
 import type { Database, Queryable } from '../src/store/database.ts';
 import { type Json, openTestApp, type TestApp } from './support/app.ts';
 import { type Browser, openBrowser, PASSWORD, signUpMember, signUpOwner, tokenOf } from './support/people.ts';
@@ -216,11 +216,11 @@ test('a batch in which no person asks sends not one statement for people', async
     return sent;
   };
   const ofKey = await run({ keyId: key?.id as string, member: null });
-  expect(ofKey).toHaveLength(3); // The lock, the key, and all writes in one.
+  expect(ofKey).toHaveLength(4); // The lock, the workspace, the key, and all writes in one.
   expect(ofKey.join()).not.toMatch(/members|identity_|invitations|audit_entries/);
   const ofPerson = await run({ keyId: null, member: { ...(session as { sessionId: string; personId: string }), role: 'owner' } });
-  expect(ofPerson).toHaveLength(3);
-  expect(ofPerson[1]).toMatch(/members/);
+  expect(ofPerson).toHaveLength(4);
+  expect(ofPerson[2]).toMatch(/members/);
 });
 
 describe('the audit log', () => {
@@ -291,6 +291,38 @@ describe('the audit log', () => {
   test('the database refuses to change, delete or truncate entries (I-36)', async () => {
     for (const statement of ["update audit_entries set ip = 'x'", 'delete from audit_entries', 'truncate audit_entries'])
       await expect(app.database.query(statement)).rejects.toThrow(/are kept as they are/);
+  });
+
+  test('a repair of webhooks is in it with what was asked for, a dry run is not (I-36)', async () => {
+    const since = '2026-03-01T00:00:00.000Z';
+    await owner.ok('POST', '/v1/webhook_repairs', { body: { action: 'cancel', dry_run: true } });
+    const repair = await owner.ok('POST', '/v1/webhook_repairs', { body: { action: 'cancel', since } });
+    const stop = await owner.call('POST', `/v1/webhook_repairs/${repair.id}/stop`);
+    expect(stop.status).toBe(200);
+    const log = await entries(`&target_id=${repair.id}`);
+    expect(log.map(({ action, actor }) => [action, actor.name])).toEqual([
+      ['webhook_repair.stopped', 'Olivia Owner'],
+      ['webhook_repair.created', 'Olivia Owner'],
+    ]);
+    expect(log[1].changes).toContainEqual({ field: 'action', from: null, to: 'cancel' });
+    expect(log[1].changes).toContainEqual({ field: 'since', from: null, to: since });
+    expect((await entries()).filter(({ action }) => action.startsWith('webhook_repair'))).toHaveLength(2);
+  });
+
+  test('a password that the operator resets is in the log of every open workspace of its person, without the password (I-36)', async () => {
+    const admin = await signUpMember(app, owner, 'admin');
+    const second = await owner.ok('POST', '/v1/workspaces', { body: { name: 'Second' } });
+    owner.workspace = second.id;
+    const { link } = (await invite(owner, 'admin@example.com', 'admin')).body;
+    await admin.ok('POST', '/v1/invitations/accept', { body: { token: tokenOf(link) } });
+    const { password } = await app.store.operations.resetPassword({ email: 'Admin@example.com' }, () => {});
+    for (const workspace of (await owner.ok('GET', '/v1/account')).workspaces) {
+      owner.workspace = workspace.id;
+      const [entry, ...others] = await entries('&action=member.password_reset');
+      expect(entry).toMatchObject({ actor: { type: 'system', name: 'Command line' }, target: { type: 'member' }, changes: [] });
+      expect(entry.target.id).toBe((await memberOf('admin@example.com')).id);
+      expect([others, JSON.stringify(entry).includes(password)]).toEqual([[], false]);
+    }
   });
 
   test('a change of settings is in it (I-36)', async () => {

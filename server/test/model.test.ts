@@ -2,9 +2,10 @@
 // The seed is printed when a run fails (fast-check does), and replays it.
 
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type MilestoneStatus, milestoneMoves, milestoneStatuses } from '../src/domain/milestone.ts';
 import { type Json, openTestApp, type TestApp } from './support/app.ts';
+import { testDatabases } from './support/databases.ts';
 
 interface ModelMilestone {
   status: MilestoneStatus;
@@ -48,25 +49,33 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 const rounds = fc.array(fc.array(action, { minLength: 1, maxLength: 6 }), { minLength: 3, maxLength: 10 });
 
 let app: TestApp;
-beforeAll(async () => {
-  app = await openTestApp();
-});
-afterAll(() => app.stop());
-
 let idempotencyKeys = 0;
 
-test('whatever is asked, in whatever order, together and again: money moves once and the books prove it (I-1, I-2, I-3, I-4, I-5, I-9, I-13, I-14)', async () => {
-  await fc.assert(
-    fc.asyncProperty(rounds, async (plan) => {
-      const { key } = await app.addWorkspace();
-      const model = new Map<string, ModelMilestone>();
-      for (const round of plan) await playRound(round, key, model);
-      await compare(key, model);
-      expect(await app.faults()).toEqual([]);
-    }),
-    { numRuns: Number(process.env.MODEL_RUNS ?? 25) },
+describe.for(testDatabases)('$name', ({ name, available }) => {
+  beforeAll(async () => {
+    if (available) app = await openTestApp({ database: name });
+  });
+  afterAll(async () => {
+    if (available) await app.stop();
+  });
+
+  test.skipIf(!available)(
+    'whatever is asked, in whatever order, together and again: money moves once and the books prove it (I-1, I-2, I-3, I-4, I-5, I-9, I-13, I-14)',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(rounds, async (plan) => {
+          const { key } = await app.addWorkspace();
+          const model = new Map<string, ModelMilestone>();
+          for (const round of plan) await playRound(round, key, model);
+          await compare(key, model);
+          expect(await app.faults()).toEqual([]);
+        }),
+        { numRuns: Number(process.env.MODEL_RUNS ?? 25) },
+      );
+    },
+    120_000,
   );
-}, 120_000);
+});
 
 async function playRound(round: readonly Action[], key: string, model: Map<string, ModelMilestone>): Promise<void> {
   const ids = [...model.keys()];

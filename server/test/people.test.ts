@@ -52,21 +52,6 @@ describe('the first person', () => {
     expect((await signUp(openBrowser(app), { email: 'late@example.com', setup_token })).body.code).toBe('sign_up_refused');
   });
 
-  test('a sign-up that broke off half-way leaves nothing in the way of the next', async () => {
-    const { identity } = { identity: (await import('../src/store/people.ts')).registerPerson };
-    await identity(app.database, {
-      id: app.workspaceId,
-      accountId: app.workspaceId,
-      email: 'ada@example.com',
-      name: 'Half',
-      passwordHash: 'no:hash',
-      now: new Date(),
-    });
-    const browser = openBrowser(app);
-    expect((await signUp(browser, { setup_token: await printSetupToken(app) })).status).toBe(201);
-    expect((await browser.ok('GET', '/v1/account')).name).toBe('Ada');
-  });
-
   test.each([
     ['too short', 'elevenchars'],
     ['of one letter', 'aaaaaaaaaaaaaaaa'],

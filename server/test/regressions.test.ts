@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ownEnvelope } from '../src/commands/command.ts';
 import { createWebhookEndpoint } from '../src/commands/create-webhook-endpoint.ts';
 import { disableGoneEndpoint } from '../src/commands/update-webhook-endpoint.ts';
-import { newId } from '../src/compose.ts';
 import type { WebhookEndpoint } from '../src/domain/webhook-endpoint.ts';
+import { newId } from '../src/open-store.ts';
 import { bringMilestone, openTestApp, type TestApp } from './support/app.ts';
 
 let app: TestApp;

@@ -2,8 +2,8 @@
 // Each test has a workspace of its own.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newId } from '../src/compose.ts';
 import { encodeId } from '../src/domain/ids.ts';
+import { newId } from '../src/open-store.ts';
 import { pruneLogs } from '../src/operations/log-retention.ts';
 import { addKeyUsage, findKeyUsage } from '../src/store/key-usage.ts';
 import { pruneLogos } from '../src/store/log-retention.ts';

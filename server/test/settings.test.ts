@@ -110,6 +110,45 @@ for (const kind of testDatabases) {
       expect(new Set(told.map((event: Json) => event.data.number.slice(0, 3))).size).toBeGreaterThan(1);
     });
 
+    test('I-39: an invoice that is read by itself carries the letterhead of its issue; lists and events do not', async () => {
+      const mine = await own();
+      const logo = { data: pngOf(40, 20).toString('base64') };
+      const before = {
+        name: 'Acme',
+        legal_name: 'Acme Ltd',
+        address_lines: ['1 Main St'],
+        tax_id: 'DE1',
+        tax_line: 'No tax.',
+        timezone: 'Asia/Tokyo',
+      };
+      await mine.ok('PATCH', '/v1/workspace', { body: { ...before, logo } });
+      await bringMilestone(mine, 'approved');
+      await mine.ok('PATCH', '/v1/workspace', {
+        body: { name: 'Later', legal_name: null, address_lines: [], tax_id: null, tax_line: null, logo: null },
+      });
+      await bringMilestone(mine, 'approved');
+      const [second, first] = (await mine.ok('GET', '/v1/invoices')).data;
+      const shown = await mine.ok('GET', `/v1/invoices/${first.id}`);
+      expect(shown).toEqual({ ...first, letterhead: { ...before, logo: { content_type: 'image/png', width: 40, height: 20, ...logo } } });
+      expect((await mine.ok('GET', `/v1/invoices/${second.id}`)).letterhead).toMatchObject({ name: 'Later', legal_name: null, logo: null });
+      const told = (await mine.ok('GET', '/v1/events')).data.filter((event: Json) => event.type === 'invoice.issued');
+      expect([Object.keys(first), ...told.map(({ data }: Json) => Object.keys(data))].flat()).not.toContain('letterhead');
+    });
+
+    test('I-39: an invoice whose kept logo cannot be drawn is a page without it', async () => {
+      const mine = await own();
+      await mine.ok('PATCH', '/v1/workspace', { body: { logo: { data: pngOf(40, 20).toString('base64') } } });
+      await bringMilestone(mine, 'approved');
+      const [{ id }] = (await mine.ok('GET', '/v1/invoices')).data;
+      const whole = await mine.call('GET', `/v1/invoices/${id}/pdf`);
+      expect([whole.status, whole.text.includes('/Subtype /Image')]).toEqual([200, true]);
+      // As an earlier version took it: its pixels do not unfold, which the library learns when nobody waits for it any more.
+      const hostile = pngOf(40, 20, { pixels: Buffer.alloc(3) });
+      await app.database.query('update workspace_logos set data = $1 where width = 40', [hostile]);
+      const page = await mine.call('GET', `/v1/invoices/${id}/pdf`);
+      expect([page.status, page.text.slice(0, 5), page.text.includes('/Subtype /Image')]).toEqual([200, '%PDF-', false]);
+    });
+
     test('a logo is kept as it was sent, and taken away by null', async () => {
       const mine = await own();
       const data = pngOf(40, 20).toString('base64');

@@ -205,7 +205,11 @@ describe('weeks of failures', () => {
     expect(last.ms - start).toBeGreaterThanOrEqual(5 * DAY_MS);
     expect(last.ms - start).toBeLessThan(5 * DAY_MS + 13 * HOUR_MS);
     const endpoint = await world.endpoint(id);
-    expect(endpoint).toMatchObject({ status: 'disabled', disabled_reason: `Every attempt since ${endpoint.failing_since} failed.` });
+    expect(endpoint).toMatchObject({
+      status: 'disabled',
+      disabled_reason: `Every attempt since ${endpoint.failing_since} failed.`,
+      disabled_cause: 'failing',
+    });
     const statuses = await world.statuses(id);
     expect(statuses.pending).toBeUndefined();
     expect(statuses.cancelled).toBeGreaterThan(0);

@@ -1,7 +1,7 @@
 // What an area of the dashboard brings along beside its routes: entries of the menu, keys, commands, and how its records are found.
 // Types only; app/areas.ts lists the areas.
 
-import type { Scope } from '../client/sdk.ts';
+import type { Account, Scope } from '../client/sdk.ts';
 import type { IconName } from '../ui/icon.tsx';
 
 export interface NavEntry {
@@ -26,6 +26,8 @@ export interface Command {
   readonly words?: string;
   readonly icon?: IconName;
   readonly scope?: Scope;
+  /** Shown only to people of whom it says so, where that is no matter of their role. */
+  readonly isFor?: (account: Account) => boolean;
   readonly run: (context: CommandContext) => void;
 }
 

@@ -7,7 +7,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import type { Scope } from '../client/sdk.ts';
-import { useSession } from '../session/session.tsx';
+import { type Session, useSession } from '../session/session.tsx';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import type { Area, FoundRecord } from './area.ts';
 import { useAreas } from './areas-context.ts';
@@ -19,11 +19,15 @@ interface Entry {
   readonly run: () => void;
 }
 
-function entriesOf(areas: readonly Area[], can: (scope: Scope) => boolean, go: (href: string) => void): readonly Entry[] {
+function entriesOf(
+  areas: readonly Area[],
+  { account, can }: Pick<Session, 'account' | 'can'>,
+  go: (href: string) => void,
+): readonly Entry[] {
   const allowed = ({ scope }: { readonly scope?: Scope }): boolean => scope === undefined || can(scope);
   return areas.flatMap(({ group, nav, commands = [] }) => [
     ...commands
-      .filter(allowed)
+      .filter((command) => allowed(command) && command.isFor?.(account) !== false)
       .map(({ label, words = '', icon = 'chevron', run }) => ({ label, words, icon, run: () => run({ go }) }) satisfies Entry),
     ...nav
       .filter(allowed)
@@ -45,7 +49,7 @@ const [store, { open, close }] = createSpotlight();
 
 export function CommandPalette({ onClose }: { readonly onClose: () => void }): ReactNode {
   const areas = useAreas();
-  const { can } = useSession();
+  const session = useSession();
   const router = useRouter();
   const [text, setText] = useState('');
   // It exists only while it is open; the shell decides when.
@@ -55,7 +59,7 @@ export function CommandPalette({ onClose }: { readonly onClose: () => void }): R
   }, []);
   const go = (href: string): void => router.history.push(href);
   const wanted = text.toLowerCase().trim();
-  const entries = entriesOf(areas, can, go).filter(({ label, words }) => `${label} ${words}`.toLowerCase().includes(wanted));
+  const entries = entriesOf(areas, session, go).filter(({ label, words }) => `${label} ${words}`.toLowerCase().includes(wanted));
   const record = recordOf(areas, text);
   const { data: found = [] } = useQuery({
     queryKey: ['palette', 'find', wanted],

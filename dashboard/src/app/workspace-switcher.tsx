@@ -41,10 +41,14 @@ export function WorkspaceSwitcher(): ReactNode {
             <span className={classes.role}>{wordsOf(role)}</span>
           </Menu.Item>
         ))}
-        <Menu.Divider />
-        <Menu.Item leftSection={<Icon name="plus" size={16} />} onClick={() => router.history.push('/settings/workspace?new=1')}>
-          New workspace
-        </Menu.Item>
+        {account.may_create_workspaces ? (
+          <>
+            <Menu.Divider />
+            <Menu.Item leftSection={<Icon name="plus" size={16} />} onClick={() => router.history.push('/settings/workspace?new=1')}>
+              New workspace
+            </Menu.Item>
+          </>
+        ) : null}
       </Menu.Dropdown>
     </Menu>
   );

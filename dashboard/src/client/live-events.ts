@@ -3,7 +3,7 @@
 
 import { useEffect, useSyncExternalStore } from 'react';
 import { client } from './client.ts';
-import { resourcesTouchedBy } from './news.ts';
+import { resourcesTouchedBy, resourcesTouchedByChange } from './news.ts';
 import { queryClient } from './queries.ts';
 import type { Event } from './sdk.ts';
 
@@ -15,8 +15,10 @@ const listeners = new Set<Listener>();
 const stateListeners = new Set<() => void>();
 let state: LiveState = 'connecting';
 
-/** News that comes in a burst is looked at together. */
+/** News that comes in a burst is looked at together … */
 const GATHER_MS = 300;
+/** … and where it never ends, only so often: every look is some requests of the session's limit. */
+const REST_MS = 3_000;
 
 /** A list with more pages than this is only marked as out of date: asking for all of them at every event would be a load of its own. */
 const MAX_PAGES_ASKED_AGAIN = 4;
@@ -31,9 +33,11 @@ function setState(next: LiveState): void {
 
 const waiting = new Set<string>();
 let isRefreshDue = false;
+let refreshedAtMs = Number.NEGATIVE_INFINITY;
 
 function refresh(): void {
   isRefreshDue = false;
+  refreshedAtMs = performance.now();
   const resources = new Set(waiting);
   waiting.clear();
   void queryClient.invalidateQueries({
@@ -49,16 +53,22 @@ function refresh(): void {
   });
 }
 
-function take(event: Event): void {
-  for (const resource of resourcesTouchedBy(event.type)) waiting.add(resource);
-  if (!isRefreshDue) setTimeout(refresh, GATHER_MS);
+function refreshSoon(resources: readonly string[]): void {
+  for (const resource of resources) waiting.add(resource);
+  if (!isRefreshDue) setTimeout(refresh, Math.max(GATHER_MS, refreshedAtMs + REST_MS - performance.now()));
   isRefreshDue = true;
+}
+
+function take(event: Event): void {
+  refreshSoon(resourcesTouchedBy(event.type));
   for (const listener of listeners) listener(event);
 }
 
 interface Message {
   readonly event?: Event;
   readonly state?: LiveState;
+  /** Kinds of records of which something changed without an event. */
+  readonly changed?: readonly string[];
 }
 
 /** Holds the stream until `signal` ends it, and tells `tell` of everything that comes. */
@@ -67,7 +77,8 @@ async function follow(signal: AbortSignal, tell: (message: Message) => void): Pr
     try {
       // The stream itself resumes where it was cut; what arrives here has given up.
       tell({ state: 'live' });
-      for await (const event of client.events.stream({}, { signal, maxRetries: 5 })) {
+      const onChange = (changed: readonly string[]): void => tell({ changed });
+      for await (const event of client.events.stream({}, { signal, maxRetries: 5, onChange })) {
         tell({ state: 'live' });
         tell({ event });
       }
@@ -85,9 +96,10 @@ async function follow(signal: AbortSignal, tell: (message: Message) => void): Pr
  */
 export function startLiveEvents(workspaceId: string): () => void {
   const end = new AbortController();
-  const hear = ({ event, state: next }: Message): void => {
+  const hear = ({ event, state: next, changed }: Message): void => {
     if (next !== undefined) setState(next);
     if (event !== undefined) take(event);
+    if (changed !== undefined) refreshSoon(resourcesTouchedByChange(changed));
   };
   const channel = new BroadcastChannel(`tranche.live.${workspaceId}`);
   channel.onmessage = ({ data }: MessageEvent<Message>) => hear(data);

@@ -42,15 +42,15 @@ export interface ListSource<Item> {
   readonly filters?: Filters;
   /** Asks for one page: spread `cursor` into the query. */
   readonly load: (cursor: Cursor) => ListCall<Item>;
-  /** The event log goes by numbers, every other list by ids. */
-  readonly cursor?: 'starting_after' | 'after_seq';
+  /** The event log, looked back at, goes by numbers, every other list by ids. */
+  readonly cursor?: 'starting_after' | 'before_seq';
   readonly enabled?: boolean;
 }
 
 export interface Cursor {
   readonly limit: number;
   readonly starting_after?: string;
-  readonly after_seq?: number;
+  readonly before_seq?: number;
 }
 
 /** How many rows a page of a table asks for. */
@@ -69,7 +69,7 @@ export function useList<Item>({
     enabled,
     initialPageParam: null as string | null,
     queryFn: async ({ pageParam }): Promise<ListPage<Item>> => {
-      const at = pageParam === null ? {} : { [cursor]: cursor === 'after_seq' ? Number(pageParam) : pageParam };
+      const at = pageParam === null ? {} : { [cursor]: cursor === 'before_seq' ? Number(pageParam) : pageParam };
       const page = await load({ limit: PAGE_ITEMS, ...at });
       return { items: page.data, next: page.has_more ? page.next_cursor : null };
     },

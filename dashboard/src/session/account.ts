@@ -7,9 +7,26 @@ import { queryClient } from '../client/queries.ts';
 import { type Account, type AccountWorkspace, ApiError } from '../client/sdk.ts';
 import { chooseWorkspace, chosenWorkspace } from '../client/workspace-choice.ts';
 
+/** Whose answers are kept. Another tab of the browser may sign somebody else in: the session is the browser's, and this page would go on with it. */
+let person: string | null = null;
+
+/** Nothing that one person read may be shown to the next. */
+function forgetOthers(id: string): void {
+  if (person !== null && person !== id) {
+    const ofPerson = {
+      predicate: ({ queryKey }: { readonly queryKey: readonly unknown[] }) => queryKey[1] !== 'one' || queryKey[2] !== 'me',
+    };
+    queryClient.removeQueries({ ...ofPerson, type: 'inactive' });
+    void queryClient.resetQueries(ofPerson);
+  }
+  person = id;
+}
+
 async function readAccount(): Promise<Account | null> {
   try {
-    return await client.account.retrieve();
+    const account = await client.account.retrieve();
+    forgetOthers(account.id);
+    return account;
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) return null;
     throw error;
@@ -31,6 +48,7 @@ export function currentWorkspace(account: Account): AccountWorkspace | null {
 /** After signing in: nothing that was read before holds any more. For pages outside of the shell. */
 export async function startAfresh(account?: Account): Promise<void> {
   queryClient.clear();
+  if (account !== undefined) person = account.id;
   if (account === undefined) await queryClient.prefetchQuery(accountQuery);
   else queryClient.setQueryData(accountQuery.queryKey, account);
 }

@@ -17,14 +17,17 @@ export function NoWorkspace({ account }: { readonly account: Account }): ReactNo
         <Stack gap="md">
           <Title order={1}>You are in no workspace</Title>
           <Text size="sm" c="dimmed">
-            You are signed in as {account.email}. Ask somebody to invite you, or make a workspace of your own.
+            You are signed in as {account.email}. Ask somebody to invite you
+            {account.may_create_workspaces ? ', or make a workspace of your own.' : '.'}
           </Text>
-          <NewWorkspaceForm
-            onMade={async ({ id }) => {
-              await router.navigate({ to: '/' });
-              await enterWorkspace(id);
-            }}
-          />
+          {account.may_create_workspaces ? (
+            <NewWorkspaceForm
+              onMade={async ({ id }) => {
+                await router.navigate({ to: '/' });
+                await enterWorkspace(id);
+              }}
+            />
+          ) : null}
           <Button variant="subtle" color="gray" onClick={() => void signOut().then(() => router.navigate({ to: '/sign-in' }))}>
             Sign out
           </Button>

@@ -8,7 +8,6 @@ import type { Account, AccountWorkspace, Scope } from '../client/sdk.ts';
 import { chosenWorkspace, onWorkspaceChosen } from '../client/workspace-choice.ts';
 import { accountQuery, currentWorkspace } from './account.ts';
 import { NoWorkspace } from './no-workspace.tsx';
-import { roleHolds } from './role-scopes.ts';
 
 export interface Session {
   readonly account: Account;
@@ -29,13 +28,13 @@ export function SessionProvider({ children }: { readonly children: ReactNode }):
     if (account == null || workspace === null) return null;
     // Nothing in a closed workspace changes any more, whoever asks.
     const isOpen = workspace.closed_at === null;
-    return { account, workspace, can: (scope) => roleHolds(workspace.role, scope) && (isOpen || scope.endsWith(':read')) };
+    return { account, workspace, can: (scope) => workspace.scopes.includes(scope) && (isOpen || scope.endsWith(':read')) };
   }, [account, workspace]);
   if (session === null) return account == null ? null : <NoWorkspace account={account} />;
   return (
     <SessionContext value={session}>
-      {/* What a page holds of one workspace means nothing in another. */}
-      <Fragment key={workspaceId}>{children}</Fragment>
+      {/* What a page holds of one workspace, or for one person, means nothing to another. */}
+      <Fragment key={`${account?.id} ${workspaceId}`}>{children}</Fragment>
     </SessionContext>
   );
 }

@@ -74,13 +74,23 @@ function Table<Item>({
   const last = shown.at(-1);
   const { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = query;
   const isNearEnd = (last?.index ?? 0) >= items.length - AHEAD_ROWS;
+  // A page that found nothing leads on; whether to look further, the reader says.
+  const foundSome = (query.data?.pages.at(-1)?.items.length ?? 0) > 0;
   useEffect(() => {
-    if (isNearEnd && hasNextPage && !isFetchingNextPage && !isFetchNextPageError) void fetchNextPage();
-  }, [isNearEnd, hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage]);
+    if (foundSome && isNearEnd && hasNextPage && !isFetchingNextPage && !isFetchNextPageError) void fetchNextPage();
+  }, [foundSome, isNearEnd, hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage]);
   const above = first === undefined ? 0 : first.start - scrollMargin;
   const below = last === undefined ? 0 : rows.getTotalSize() - (last.end - scrollMargin);
   return (
     <PlainTimes value={true}>
+      {query.isRefetchError && (
+        <div className={classes.outdated}>
+          <Text size="sm" c="dimmed" mb="xs">
+            Shown as of the last answer; asking again failed.
+          </Text>
+          <ErrorNotice error={query.error} retry={() => void query.refetch()} />
+        </div>
+      )}
       <table ref={table} className={classes.table} aria-label={label} aria-rowcount={hasNextPage ? -1 : items.length + 1}>
         <thead>
           <tr>

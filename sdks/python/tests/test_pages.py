@@ -36,6 +36,12 @@ def test_events_go_on_by_their_number(both: Both) -> None:
     assert queries(stub) == ["after_seq=0", "after_seq=1"]
 
 
+def test_the_log_read_backwards_goes_on_before_the_last_number(both: Both) -> None:
+    stub = Stub([listing(["b"], "7"), listing(["a"], None)])
+    both.walk(stub, lambda client: client.events.list(order="desc"))
+    assert queries(stub) == ["order=desc", "before_seq=7&order=desc"]
+
+
 def test_a_page_is_one_request_and_leads_on_to_the_next(both: Both) -> None:
     stub = Stub([listing(["a"], "a"), listing(["b"], None)])
     page = both.call(stub, lambda client: client.projects.list())

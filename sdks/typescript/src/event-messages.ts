@@ -4,6 +4,8 @@
 import { TrancheError } from './errors.ts';
 
 export interface Message {
+  /** What sort of message it is; null for an event. */
+  readonly kind: string | null;
   /** The last id so far; null when there was none yet. */
   readonly id: string | null;
   /** Null for a message that only moves the place on. */
@@ -20,6 +22,7 @@ export class MessageParser {
   #data: string[] = [];
   #characters = 0;
   #id: string | null = null;
+  #kind: string | null = null;
   #isAfterReturn = false;
 
   /** The messages that `text` completes. One that the stream's end cuts short is never returned, so its id does not count either. */
@@ -36,7 +39,8 @@ export class MessageParser {
         this.#take(line);
         continue;
       }
-      messages.push({ id: this.#id, data: this.#data.length === 0 ? null : this.#data.join('\n') });
+      messages.push({ kind: this.#kind, id: this.#id, data: this.#data.length === 0 ? null : this.#data.join('\n') });
+      this.#kind = null;
       this.#data = [];
       this.#characters = 0;
     }
@@ -49,13 +53,14 @@ export class MessageParser {
   }
 
   #take(line: string): void {
-    // Comments, and fields that mean nothing here, are passed by: kinds of messages are told apart by their data.
-    const [, field, value = ''] = /^(id|data|retry)(?:: ?(.*))?$/s.exec(line) ?? [];
+    // Comments, and fields that mean nothing here, are passed by.
+    const [, field, value = ''] = /^(id|data|event|retry)(?:: ?(.*))?$/s.exec(line) ?? [];
     if (field === 'data') {
       this.#bound(value.length);
       this.#characters += value.length;
       this.#data.push(value);
-    } else if (field === 'id' && !value.includes('\0')) this.#id = value;
+    } else if (field === 'event') this.#kind = value === '' ? null : value;
+    else if (field === 'id' && !value.includes('\0')) this.#id = value;
     else if (field === 'retry' && /^\d+$/.test(value)) this.retryMs = Number(value);
   }
 }

@@ -17,6 +17,8 @@ export interface StreamSettings {
   /** How often in a row a connection is tried again without anything coming of it. */
   readonly maxRetries: number;
   readonly signal: AbortSignal | undefined;
+  /** Told of hints, which are no events. */
+  readonly onChange: ((resources: readonly string[]) => void) | undefined;
 }
 
 /** Go through it with `for await`; leaving the loop closes the connection. Each loop begins anew where the query says. */
@@ -70,7 +72,7 @@ async function* follow<Item>(settings: StreamSettings, end: AbortController): As
         await connection.open(settings, place.id);
         for (let text = await connection.read(); text !== null; text = await connection.read()) {
           failures = 0;
-          for (const event of eventsIn<Item>(connection.parser, text, place)) {
+          for (const event of eventsIn<Item>(connection.parser, text, place, settings.onChange)) {
             if (end.signal.aborted) throw aborted(end.signal);
             yield event;
           }
@@ -99,10 +101,14 @@ interface Place {
   retryMs: number;
 }
 
-function* eventsIn<Item>(parser: MessageParser, text: string, place: Place): Generator<Item> {
+function* eventsIn<Item>(parser: MessageParser, text: string, place: Place, onChange: StreamSettings['onChange']): Generator<Item> {
   const messages = parser.push(text);
   if (parser.retryMs !== null) place.retryMs = Math.min(parser.retryMs, MAX_RETRY_AFTER_MS);
-  for (const { id, data } of messages) {
+  for (const { kind, id, data } of messages) {
+    if (kind !== null) {
+      if (kind === 'change') onChange?.(changedIn(data));
+      continue;
+    }
     if (id !== null && id !== '') {
       // Ids are the numbers of events: what is not beyond the last one was here before.
       if (place.id !== null && Number(id) <= Number(place.id)) continue;
@@ -110,6 +116,11 @@ function* eventsIn<Item>(parser: MessageParser, text: string, place: Place): Gen
     }
     if (data !== null) yield parsed<Item>(data);
   }
+}
+
+function changedIn(data: string | null): readonly string[] {
+  const { resources } = parsed<{ readonly resources?: unknown }>(data ?? '{}');
+  return Array.isArray(resources) ? resources.filter((name) => typeof name === 'string') : [];
 }
 
 function parsed<Item>(data: string): Item {

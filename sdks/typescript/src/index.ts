@@ -32,7 +32,7 @@ export {
   type WebhookHandlerOptions,
 } from './handlers.ts';
 export { ListCall, Page, type PageBody } from './list.ts';
-export type { CallOptions, Fetch, TrancheOptions } from './options.ts';
+export type { CallOptions, Fetch, StreamOptions, TrancheOptions } from './options.ts';
 export { ApiResponse, type RateLimit } from './response.ts';
 export {
   type HeadersLike,

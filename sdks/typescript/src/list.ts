@@ -49,7 +49,8 @@ export class Page<Item> implements PageBody<Item>, AsyncIterable<Item> {
     const isBackwards = this.#query.ending_before !== undefined;
     const next = isBackwards ? (this.data[0] as { readonly id?: string } | undefined)?.id : this.next_cursor;
     // The event log goes by numbers, every other list by ids.
-    const cursor = isBackwards ? 'ending_before' : /^\d+$/.test(`${next}`) ? 'after_seq' : 'starting_after';
+    const byNumber = this.#query.order === 'desc' ? 'before_seq' : 'after_seq';
+    const cursor = isBackwards ? 'ending_before' : /^\d+$/.test(`${next}`) ? byNumber : 'starting_after';
     // Going on would end early without a word, or never.
     if (next === undefined || next === null || next === '' || `${this.#query[cursor]}` === next)
       throw new UnexpectedAnswerError('The list says that there is more, but not where.', this.#response);

@@ -45,6 +45,15 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
+/** For a stream. */
+export interface StreamOptions extends CallOptions {
+  /**
+   * Called where something changed of which no event tells, with the kinds of records, named as their paths are: `['milestones']`. The server
+   * sends it to a page it serves itself, not to keys; one may be missed.
+   */
+  readonly onChange?: ((resources: readonly string[]) => void) | undefined;
+}
+
 export interface Settings {
   readonly apiKey: string | (() => string | Promise<string>) | null;
   /** Null where a key says it. */

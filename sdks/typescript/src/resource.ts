@@ -5,7 +5,7 @@ import type { Call } from './call.ts';
 import { TrancheError } from './errors.ts';
 import type { EventStream } from './event-stream.ts';
 import type { ListCall } from './list.ts';
-import type { CallOptions } from './options.ts';
+import type { CallOptions, StreamOptions } from './options.ts';
 
 /** What carries the calls of resources out. */
 export interface Requester {
@@ -15,7 +15,7 @@ export interface Requester {
   read<Result>(path: Path, query: object, options: CallOptions, object?: string, short?: readonly string[]): Call<Result>;
   /** `short` are the short names of filters that the query may hold: `project` for `project_id`. */
   list<Item>(path: Path, query: object, options: CallOptions, short?: readonly string[]): ListCall<Item>;
-  stream<Item>(path: Path, query: object, options: CallOptions): EventStream<Item>;
+  stream<Item>(path: Path, query: object, options: StreamOptions): EventStream<Item>;
 }
 
 export class Resource {

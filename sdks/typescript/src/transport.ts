@@ -8,7 +8,7 @@ import { EventStream } from './event-stream.ts';
 import { version } from './generated/version.ts';
 import { checkedKey, headersOf } from './headers.ts';
 import { ListCall, type PageBody, type Query } from './list.ts';
-import { type CallOptions, limitsOf, runtimeName, type Settings } from './options.ts';
+import { type CallOptions, limitsOf, runtimeName, type Settings, type StreamOptions } from './options.ts';
 import { queryString } from './query.ts';
 import { type Answer, errorOf, reasonOf } from './refusal.ts';
 import type { Path, Requester } from './resource.ts';
@@ -41,7 +41,7 @@ export class Transport implements Requester {
     );
   }
 
-  stream<Item>(path: Path, query: object, options: CallOptions): EventStream<Item> {
+  stream<Item>(path: Path, query: object, options: StreamOptions): EventStream<Item> {
     return new EventStream(() => {
       if (path instanceof TrancheError) throw path;
       const { baseUrl, fetch } = this.#settings;
@@ -57,6 +57,7 @@ export class Transport implements Requester {
         },
         ...limitsOf(options, this.#settings),
         signal: options.signal,
+        onChange: options.onChange,
       };
     });
   }

@@ -101,6 +101,12 @@ describe('pages', () => {
     expect(sent.at(-1)?.url).toBe('http://service.test/v1/deliveries?starting_after=m');
   });
 
+  test('the log read backwards goes on before the last number', async () => {
+    const { client, sent } = stubbed([page(['c'], true, '7'), page([], true, '4'), page(['a'], false, null)]);
+    expect(await idsOf(client.events.list({ order: 'desc', event_types: 'payment.released' }))).toEqual([['c', 'a'], null]);
+    expect(sent.map(({ url }) => new URL(url).searchParams.get('before_seq'))).toEqual([null, '7', '4']);
+  });
+
   test.each([
     ['no cursor', {}, [page(['a'], true, null)], ['a']],
     ['an empty cursor', {}, [page(['a'], true, '')], ['a']],

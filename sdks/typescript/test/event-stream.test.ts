@@ -47,10 +47,10 @@ describe('messages', () => {
   const text =
     '\uFEFF: hello\r\nretry: 2000\r\nid: 3\r\n\r\n: still here\n\nid: 4\rdata: one\rdata:two\r\revent: x\ndata\nid\n\nid: 9\ndata: cut';
   const whole: Message[] = [
-    { id: '3', data: null },
-    { id: '3', data: null },
-    { id: '4', data: 'one\ntwo' },
-    { id: '', data: '' },
+    { kind: null, id: '3', data: null },
+    { kind: null, id: '3', data: null },
+    { kind: null, id: '4', data: 'one\ntwo' },
+    { kind: 'x', id: '', data: '' },
   ];
 
   test('are the same however the bytes are cut, and one without its end is none', () => {

@@ -102,6 +102,8 @@ export function createBetterAuth({ database, newId, secret, passwords, cookieNam
       twoFactor({
         issuer: 'Tranche',
         twoFactorCookieMaxAge: CHALLENGE_LIFETIME_S,
+        // Judged on what was read before, and so more than its number at once; ours counts before anything is compared.
+        accountLockout: { enabled: false },
         backupCodeOptions: { storeBackupCodes: 'encrypted' },
       }),
     ],

@@ -1,19 +1,34 @@
-// Identity over better-auth: each of its refusals in our words, its cookies under our names, attempts counted, codes taken once.
-// Everything that it throws and we do not expect goes on as a throw.
+// Identity over better-auth: its cookies under our names, attempts counted, codes taken once, and no session out of a password that is none
+// any more. What it refuses is put into our words next door.
 
 import { createHash, createHmac } from 'node:crypto';
-import type { Refusal } from '../domain/errors.ts';
 import type { Uuid } from '../domain/ids.ts';
 import { foldEmail, type Person, refusePassword } from '../domain/person.ts';
-import type { NewPerson } from '../store/people.ts';
+import { DatabaseError } from '../store/database.ts';
+import { hashSessionToken } from '../store/identity-rows.ts';
 import { ADDRESS_HEADER, type BetterAuth } from './better-auth.ts';
-import type { Identity, IdentityRefusal, SignedIn, Visit } from './identity.ts';
+import { type CodeAsked, type Identity, type IdentityRefusal, isRefused, type SignedIn, type Visit } from './identity.ts';
+import { NO_CHALLENGE, PASSWORD_CHANGED, refusing, SESSION_ENDED, USED_CODE, WRONG_CREDENTIALS } from './identity-refusals.ts';
 import { type createPasswordWork, PasswordWorkFull } from './password-work.ts';
+import { tokenOf } from './session-cache.ts';
 import type { SignInLimits } from './sign-in-limits.ts';
+
+/** The rows of people and sessions that identity asks for itself, beside those that better-auth does. */
+export interface IdentityStore {
+  findPasswordHash(who: { id: Uuid } | { email: string }): Promise<string | null>;
+  rename(id: Uuid, sessionId: Uuid, name: string, now: Date): Promise<boolean>;
+  findChallenged(identifier: string): Promise<Uuid | null>;
+  endChallenge(identifier: string): Promise<void>;
+  claimCode(personId: Uuid, codeHash: Buffer, now: Date, againAfterMs: number): Promise<boolean>;
+  endSession(personId: Uuid, sessionId: Uuid): Promise<unknown>;
+  endSessionOfToken(tokenHash: Buffer): Promise<void>;
+  pruneSessions(personId: Uuid): Promise<void>;
+}
 
 export interface IdentityOptions {
   /** Loaded when first needed: a server that only programs call never does. */
   readonly auth: () => Promise<BetterAuth>;
+  readonly store: IdentityStore;
   readonly passwords: ReturnType<typeof createPasswordWork>;
   readonly limits: SignInLimits;
   readonly cookieNames: { readonly session: string; readonly challenge: string };
@@ -21,48 +36,25 @@ export interface IdentityOptions {
   readonly newId: () => Uuid;
   readonly now: () => Date;
   readonly cookieIn: (header: string, name: string) => string | null;
-  readonly register: (person: NewPerson) => Promise<Person | null>;
-  readonly discard: (id: Uuid) => Promise<void>;
-  readonly rename: (id: Uuid, name: string, now: Date) => Promise<void>;
-  readonly findChallenged: (identifier: string) => Promise<Uuid | null>;
-  readonly claimCode: (personId: Uuid, codeHash: Buffer, now: Date, againAfterMs: number) => Promise<boolean>;
-  readonly pruneSessions: (personId: Uuid) => Promise<void>;
 }
 
 /** A code of the authenticator holds for its half minute, the one before and the one after; longer than that it is remembered. */
 const CODE_MEMORY_MS = 150_000;
-const LOCKED_S = 900;
 
-const refusals: Readonly<Record<string, IdentityRefusal>> = {
-  INVALID_EMAIL: { code: 'wrong_credentials', detail: 'The email address or the password is wrong.' },
-  INVALID_EMAIL_OR_PASSWORD: { code: 'wrong_credentials', detail: 'The email address or the password is wrong.' },
-  INVALID_PASSWORD: { code: 'wrong_password', detail: 'The password is wrong.' },
-  CREDENTIAL_ACCOUNT_NOT_FOUND: { code: 'wrong_password', detail: 'The password is wrong.' },
-  INVALID_CODE: { code: 'wrong_code', detail: 'The code does not fit.' },
-  INVALID_BACKUP_CODE: { code: 'wrong_code', detail: 'The backup code does not fit, or was used.' },
-  INVALID_TWO_FACTOR_COOKIE: { code: 'wrong_code', detail: 'No sign-in waits for a code here; begin anew.' },
-  TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE: { code: 'wrong_code', detail: 'Too many wrong codes; begin to sign in anew.' },
-  ACCOUNT_TEMPORARILY_LOCKED: { code: 'too_many_attempts', detail: 'Too many wrong codes for this account.', retryAfterSeconds: LOCKED_S },
-  TOTP_NOT_ENABLED: { code: 'invalid_transition', detail: 'There is no second factor to turn on; make one first.' },
-  TWO_FACTOR_NOT_ENABLED: { code: 'invalid_transition', detail: 'The account has no second factor.' },
-  BACKUP_CODES_NOT_ENABLED: { code: 'wrong_code', detail: 'The code does not fit.' },
-  TOTP_ALREADY_ENABLED: { code: 'invalid_transition', detail: 'The account has a second factor; turn it off first.' },
-  UNAUTHORIZED: { code: 'not_signed_in', detail: 'The session has ended. Sign in.' },
-};
-
-const USED_CODE: IdentityRefusal = { code: 'wrong_code', detail: 'The code was used before; wait for the next one.' };
-const NO_CHALLENGE = refusals.INVALID_TWO_FACTOR_COOKIE as IdentityRefusal;
-const EMAIL_TAKEN: Refusal = { code: 'email_taken', detail: 'Somebody has signed up with this address; sign in with it.' };
-const BUSY: Refusal = { code: 'overloaded', detail: 'Too many sign-ins are under way; nothing was changed.' };
+/** What a call of better-auth hands over: among its headers the cookie of a session, or of a sign-in that waits for its code. */
+interface Made {
+  readonly headers?: Headers | null | undefined;
+}
 
 export function createIdentity(options: IdentityOptions): Identity {
-  const { auth, passwords, limits, cookieNames, secret, now, cookieIn } = options;
+  const { auth, store, passwords, limits, cookieNames, secret, now, cookieIn } = options;
 
   /** Our cookie of this name alone, and where the request comes from: nothing else of it gets to better-auth. */
   function headersOf({ cookie, origin }: Visit, name: string | null): Headers {
     const headers = new Headers();
     const value = name === null || cookie === null ? null : cookieIn(cookie, name);
-    if (value !== null) headers.set('cookie', `${name}=${value}`);
+    // Whatever else stands there is no cookie that we have set.
+    if (value !== null && /^[\x21-\x7e]+$/.test(value)) headers.set('cookie', `${name}=${value}`);
     if (origin.ip !== null) headers.set(ADDRESS_HEADER, origin.ip);
     if (origin.userAgent !== null) headers.set('user-agent', origin.userAgent.replace(/[^\x20-\x7e]/g, '?'));
     return headers;
@@ -77,35 +69,71 @@ export function createIdentity(options: IdentityOptions): Identity {
   }
 
   async function signedInAs(personId: Uuid, headers: Headers | null | undefined, visit: Visit): Promise<SignedIn> {
-    await options.pruneSessions(personId);
+    await store.pruneSessions(personId);
     return { personId, setCookie: cookiesOf(headers, visit) };
   }
 
   /** Of the password of whoever is signed in already. */
-  const countProof = (person: Person, visit: Visit) => limits.count({ address: visit.origin.ip, account: person.email });
+  const countProof = (person: Person, visit: Visit) => limits.count(visit.origin.ip, { account: person.email });
 
   const codeHash = (code: string): Buffer => createHmac('sha256', secret).update(`code:${code}`).digest();
   const plainCode = (code: string): string => code.replaceAll(/\s/g, '');
+  const claim = (personId: Uuid, code: string) => store.claimCode(personId, codeHash(code), now(), CODE_MEMORY_MS);
 
   /** Whose sign-in waits for a code, by the cookie that its first step set. */
-  async function challengedBy(visit: Visit): Promise<Uuid | null> {
-    const value = visit.cookie === null ? null : cookieIn(visit.cookie, cookieNames.challenge);
-    const identifier = value?.split('.', 1)[0];
-    if (identifier === undefined) return null;
-    return options.findChallenged(createHash('sha256').update(decodedOrEmpty(identifier)).digest('base64url'));
+  async function challengedBy({ cookie }: Visit): Promise<Uuid | null> {
+    const value = cookie === null ? null : cookieIn(cookie, cookieNames.challenge);
+    return value === null ? null : store.findChallenged(challengeOf(value));
   }
 
-  /** Runs one call of better-auth; what it refuses comes back in our words. */
-  async function refusing<T extends object>(work: () => Promise<T>): Promise<T | IdentityRefusal> {
-    try {
-      return await work();
-    } catch (error) {
-      if (error instanceof PasswordWorkFull) return BUSY;
-      const code = codeOf(error);
-      const refusal = code === null ? undefined : refusals[code];
-      if (refusal === undefined) throw error;
-      return refusal;
+  /**
+   * Runs what makes a session, or a sign-in that waits for its code, and takes that back where the password was changed meanwhile: what
+   * proved who it is does so no more. The hash is read before the proof and after what was made stands; whoever changes it writes it
+   * before they end what stands; so one of the two sees the other.
+   */
+  async function underOnePassword<T extends Made>(
+    who: { id: Uuid } | { email: string },
+    changed: IdentityRefusal,
+    work: () => Promise<T>,
+  ): Promise<T | IdentityRefusal> {
+    const before = await store.findPasswordHash(who);
+    const made = await refusing(work);
+    if (isRefused(made) || (await store.findPasswordHash(who)) === before) return made;
+    await takeBack(made);
+    return changed;
+  }
+
+  async function takeBack({ headers }: Made): Promise<void> {
+    for (const line of headers?.getSetCookie() ?? []) {
+      const [pair = ''] = line.split(';', 1);
+      const session = cookieIn(pair, cookieNames.session);
+      const token = session === null ? null : tokenOf(session);
+      if (token !== null) await store.endSessionOfToken(hashSessionToken(token));
+      const challenge = cookieIn(pair, cookieNames.challenge);
+      if (challenge !== null) await store.endChallenge(challengeOf(challenge));
     }
+  }
+
+  /** Whether this is the password; false too where there is no room to find out. */
+  async function isPassword(person: Person, password: string): Promise<boolean> {
+    const hash = await store.findPasswordHash(person);
+    try {
+      return hash !== null && (await passwords.verify({ hash, password }));
+    } catch (error) {
+      if (error instanceof PasswordWorkFull) return false;
+      throw error;
+    }
+  }
+
+  async function enter(account: string, password: string, visit: Visit): Promise<SignedIn | CodeAsked | IdentityRefusal> {
+    const made = await underOnePassword({ email: account }, WRONG_CREDENTIALS, async () =>
+      (await auth()).api.signInEmail({ body: { email: account, password }, headers: headersOf(visit, null), returnHeaders: true }),
+    );
+    if (isRefused(made)) return made;
+    const { headers, response } = made;
+    await limits.forget({ account });
+    if ('twoFactorRedirect' in response) return { personId: null, setCookie: cookiesOf(headers, visit) };
+    return signedInAs(response.user.id, headers, visit);
   }
 
   const badPassword = (pointer: string, password: string, person: { email: string; name: string }): IdentityRefusal | null => {
@@ -116,111 +144,113 @@ export function createIdentity(options: IdentityOptions): Identity {
   };
 
   return {
-    async register({ email, name, password }) {
+    async prepare({ email, name, password }) {
       const weak = badPassword('/password', password, { email, name });
       if (weak !== null) return weak;
       return refusing(async () => {
         const passwordHash = await passwords.hash(password);
-        const draft = { id: options.newId(), accountId: options.newId(), email: foldEmail(email), name, passwordHash, now: now() };
-        const person = await options.register(draft);
-        return person ?? EMAIL_TAKEN;
+        return { id: options.newId(), accountId: options.newId(), email: foldEmail(email), name, passwordHash, createdAt: now() };
       });
     },
-    discard: options.discard,
     async signIn(email, password, visit) {
       const account = foldEmail(email);
-      const over = await limits.count({ address: visit.origin.ip, account });
-      if (over !== null) return over;
-      return refusing(async () => {
-        const { headers, response } = await (await auth()).api.signInEmail({
-          body: { email: account, password },
-          headers: headersOf(visit, null),
-          returnHeaders: true,
-        });
-        await limits.forget(account);
-        if ('twoFactorRedirect' in response) return { personId: null, setCookie: cookiesOf(headers, visit) };
-        return signedInAs(response.user.id, headers, visit);
-      });
+      return (await limits.count(visit.origin.ip, { account })) ?? enter(account, password, visit);
     },
+    signInNew: (email, password, visit) => enter(foldEmail(email), password, visit),
     async completeSignIn(sent, visit) {
       const code = plainCode(sent);
-      const over = await limits.count({ address: visit.origin.ip });
+      const over = await limits.count(visit.origin.ip);
       if (over !== null) return over;
       const personId = await challengedBy(visit);
       if (personId === null) return NO_CHALLENGE;
+      // Before the code is compared, and by the person: however many sign-ins wait for one, they share their guesses.
+      const tooMany = await limits.count(null, { secondFactorOf: personId });
+      if (tooMany !== null) return tooMany;
       const isTotp = /^\d{6}$/.test(code);
-      if (isTotp && !(await options.claimCode(personId, codeHash(code), now(), CODE_MEMORY_MS))) return USED_CODE;
+      if (isTotp && !(await claim(personId, code))) return USED_CODE;
       const call = { body: { code }, headers: headersOf(visit, cookieNames.challenge), returnHeaders: true } as const;
-      const outcome = await refusing(async () =>
+      const made = await underOnePassword<Made>({ id: personId }, NO_CHALLENGE, async () =>
         isTotp ? (await auth()).api.verifyTOTP(call) : (await auth()).api.verifyBackupCode(call),
       );
-      if ('code' in outcome) return outcome.code === 'invalid_transition' ? NO_CHALLENGE : outcome;
-      return signedInAs(personId, outcome.headers, visit);
+      if (isRefused(made)) return made.code === 'invalid_transition' ? NO_CHALLENGE : made;
+      await limits.forget({ secondFactorOf: personId });
+      return signedInAs(personId, made.headers, visit);
     },
-    async signOut(visit) {
+    async signOut({ person, sessionId }, visit) {
+      await store.endSession(person.id, sessionId);
       const { headers } = await (await auth()).api.signOut({ headers: headersOf(visit, cookieNames.session), returnHeaders: true });
       return cookiesOf(headers, visit);
     },
-    rename: (personId, name) => options.rename(personId, name, now()),
+    async rename({ person, sessionId }, name) {
+      return (await store.rename(person.id, sessionId, name, now())) ? null : SESSION_ENDED;
+    },
     async changePassword(person, currentPassword, newPassword, visit) {
       const weak = badPassword('/new_password', newPassword, person);
       if (weak !== null) return weak;
       const over = await countProof(person, visit);
       if (over !== null) return over;
-      return refusing(async () => {
-        const { headers } = await (await auth()).api.changePassword({
+      const made = await refusing(async () =>
+        (await auth()).api.changePassword({
           body: { currentPassword, newPassword, revokeOtherSessions: true },
           headers: headersOf(visit, cookieNames.session),
           returnHeaders: true,
-        });
-        await limits.forget(person.email);
-        return signedInAs(person.id, headers, visit);
-      });
+        }),
+      );
+      if (isRefused(made)) return made;
+      // Of two who change it at once the one whose password stands keeps a session.
+      if (!(await isPassword(person, newPassword))) {
+        await takeBack(made);
+        return PASSWORD_CHANGED;
+      }
+      await limits.forget({ account: person.email });
+      return signedInAs(person.id, made.headers, visit);
     },
     async beginTotp(person, password, visit) {
       const over = await countProof(person, visit);
       if (over !== null) return over;
-      return refusing(async () => {
-        const made = await (await auth()).api.enableTwoFactor({
-          body: { password, method: 'totp' },
-          headers: headersOf(visit, cookieNames.session),
-        });
-        if (!('totpURI' in made) || made.totpURI === undefined) throw new Error('identity has made no secret');
-        await limits.forget(person.email);
-        const secret = new URL(made.totpURI).searchParams.get('secret') ?? '';
-        return { uri: made.totpURI, secret, backupCodes: made.backupCodes ?? [] };
-      });
+      const make = async () =>
+        (await auth()).api.enableTwoFactor({ body: { password, method: 'totp' }, headers: headersOf(visit, cookieNames.session) });
+      // Of two first secrets at once one is refused by the unique index; made again, it takes the place of the other.
+      const made = await refusing(() => make().catch((error: unknown) => (isDuplicate(error) ? make() : Promise.reject(error))));
+      if (isRefused(made)) return made;
+      if (!('totpURI' in made) || made.totpURI === undefined) throw new Error('identity has made no secret');
+      await limits.forget({ account: person.email });
+      const secret = new URL(made.totpURI).searchParams.get('secret') ?? '';
+      return { uri: made.totpURI, secret, backupCodes: made.backupCodes ?? [] };
     },
     async confirmTotp(person, sent, visit) {
       const code = plainCode(sent);
       const over = await countProof(person, visit);
       if (over !== null) return over;
-      if (!(await options.claimCode(person.id, codeHash(code), now(), CODE_MEMORY_MS))) return USED_CODE;
-      return refusing(async () => {
-        const { headers } = await (await auth()).api.verifyTOTP({
-          body: { code },
-          headers: headersOf(visit, cookieNames.session),
-          returnHeaders: true,
-        });
-        await limits.forget(person.email);
-        return signedInAs(person.id, headers, visit);
-      });
+      if (!(await claim(person.id, code))) return USED_CODE;
+      const made = await underOnePassword(person, PASSWORD_CHANGED, async () =>
+        (await auth()).api.verifyTOTP({ body: { code }, headers: headersOf(visit, cookieNames.session), returnHeaders: true }),
+      );
+      if (isRefused(made)) return made;
+      await limits.forget({ account: person.email });
+      return signedInAs(person.id, made.headers, visit);
     },
     async disableTotp(person, password, visit) {
       const over = await countProof(person, visit);
       if (over !== null) return over;
-      return refusing(async () => {
-        const { headers } = await (await auth()).api.disableTwoFactor({
-          body: { password },
-          headers: headersOf(visit, cookieNames.session),
-          returnHeaders: true,
-        });
-        await limits.forget(person.email);
-        return signedInAs(person.id, headers, visit);
-      });
+      const made = await underOnePassword(person, PASSWORD_CHANGED, async () =>
+        (await auth()).api.disableTwoFactor({ body: { password }, headers: headersOf(visit, cookieNames.session), returnHeaders: true }),
+      );
+      if (isRefused(made)) return made;
+      await limits.forget({ account: person.email });
+      return signedInAs(person.id, made.headers, visit);
     },
   };
 }
+
+/** Unique violation. */
+const isDuplicate = (error: unknown): boolean => error instanceof DatabaseError && error.sqlstate === '23505';
+
+/** Under which identifier better-auth keeps the sign-in of this cookie: `<identifier>.<signature>`, percent-encoded. */
+const challengeOf = (cookie: string): string =>
+  createHash('sha256')
+    .update(decodedOrEmpty(cookie.split('.', 1)[0] as string))
+    .digest('base64url');
 
 function decodedOrEmpty(text: string): string {
   try {
@@ -228,11 +258,4 @@ function decodedOrEmpty(text: string): string {
   } catch {
     return '';
   }
-}
-
-/** The code of an error of better-auth; null for any other. */
-function codeOf(error: unknown): string | null {
-  if (!(error instanceof Error) || error.name !== 'APIError') return null;
-  const { body } = error as Error & { body?: { code?: unknown } };
-  return typeof body?.code === 'string' ? body.code : null;
 }

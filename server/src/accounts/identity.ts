@@ -3,7 +3,7 @@
 
 import type { Refusal } from '../domain/errors.ts';
 import type { Uuid } from '../domain/ids.ts';
-import type { Origin, Person } from '../domain/person.ts';
+import type { NewPerson, Origin, Person, SessionCaller } from '../domain/person.ts';
 
 /** The part of a request that identity looks at. */
 export interface Visit {
@@ -41,19 +41,16 @@ export interface Registration {
 }
 
 export interface Identity {
-  /**
-   * Makes a person, or gives one who never belonged to a workspace this name and password: what an earlier attempt left behind holds
-   * nothing. Refuses an address that is taken.
-   */
-  register(registration: Registration, visit: Visit): Promise<Person | IdentityRefusal>;
-  /** Takes back a person who was registered and found no place. Somebody who belongs to a workspace, or did, stays. */
-  discard(personId: Uuid): Promise<void>;
+  /** Somebody who may be made with this name and password; makes nobody yet. Refuses a password that will not do. */
+  prepare(registration: Registration): Promise<NewPerson | IdentityRefusal>;
   signIn(email: string, password: string, visit: Visit): Promise<SignedIn | CodeAsked | IdentityRefusal>;
+  /** For whoever has just signed up with this password: no attempt is counted. */
+  signInNew(email: string, password: string, visit: Visit): Promise<SignedIn | CodeAsked | IdentityRefusal>;
   /** The second step of signing in: a code of the authenticator or a backup code, each good once. */
   completeSignIn(code: string, visit: Visit): Promise<SignedIn | IdentityRefusal>;
-  /** Ends the session; its cookie is taken back. */
-  signOut(visit: Visit): Promise<readonly string[]>;
-  rename(personId: Uuid, name: string): Promise<void>;
+  /** Ends the session that the request was admitted with, whatever its cookie's signature is; the cookie is taken back. */
+  signOut(caller: SessionCaller, visit: Visit): Promise<readonly string[]>;
+  rename(caller: SessionCaller, name: string): Promise<IdentityRefusal | null>;
   /** Ends every other session, and gives this one another token. */
   changePassword(person: Person, current: string, next: string, visit: Visit): Promise<SignedIn | IdentityRefusal>;
   beginTotp(person: Person, password: string, visit: Visit): Promise<TotpMaterial | IdentityRefusal>;

@@ -1,9 +1,8 @@
 // How often somebody may try to sign in: counted by the address they come from and by the account they try, over all processes.
 // Attempts are counted before anything is compared, so that many at once gain nothing. Only hashes of addresses are stored.
 
-import { createHmac } from 'node:crypto';
 import { isIPv6 } from 'node:net';
-import type { AttemptCount } from '../store/people.ts';
+import { type AttemptsOptions, createAttempts } from './attempts.ts';
 import type { IdentityRefusal } from './identity.ts';
 
 export const SIGN_IN_WINDOW_MS = 15 * 60_000;
@@ -11,55 +10,38 @@ export const ATTEMPTS_PER_ACCOUNT = 10;
 /** More than of an account: an office has one address. */
 export const ATTEMPTS_PER_ADDRESS = 60;
 
-export interface Attempt {
-  /** Where it comes from; null where that is not known. */
-  readonly address?: string | null;
-  /** The email address that is tried. */
-  readonly account?: string;
-}
+/** What is tried beside the address: the password of an email address, or the second factor of a person whose password was right. */
+export type Tried = { readonly account: string } | { readonly secondFactorOf: string };
 
 export interface SignInLimits {
-  /** Counts an attempt; the refusal where it is one too many. */
-  count(attempt: Attempt): Promise<IdentityRefusal | null>;
-  /** After a success: what was tried for this account before was its owner's. */
-  forget(account: string): Promise<void>;
+  /** Counts an attempt from this address, null where that is not known; the refusal where it is one too many. */
+  count(address: string | null, tried?: Tried): Promise<IdentityRefusal | null>;
+  /** After a success: what was tried before was its owner's. A right password forgets nothing of the second factor. */
+  forget(tried: Tried): Promise<void>;
 }
 
-export interface SignInLimitsOptions {
-  readonly countAttempts: (buckets: Buffer[], now: Date, windowMs: number) => Promise<AttemptCount[]>;
-  readonly forgetAttempts: (bucket: Buffer, now: Date) => Promise<void>;
-  readonly now: () => number;
-  /** Keeps the stored hashes from being turned back into addresses. */
-  readonly secret: string;
+export interface SignInLimitsOptions extends AttemptsOptions {
+  readonly forgetAttempts: (bucket: Buffer) => Promise<void>;
 }
 
-export function createSignInLimits({ countAttempts, forgetAttempts, now, secret }: SignInLimitsOptions): SignInLimits {
-  const bucketOf = (kind: 'address' | 'account', text: string): Buffer => createHmac('sha256', secret).update(`${kind}:${text}`).digest();
+export function createSignInLimits({ forgetAttempts, ...options }: SignInLimitsOptions): SignInLimits {
+  const attempts = createAttempts(options, SIGN_IN_WINDOW_MS);
+  const nameOf = (tried: Tried): string => ('account' in tried ? `account:${tried.account}` : `second-factor:${tried.secondFactorOf}`);
+
+  async function countIn(text: string, limit: number): Promise<IdentityRefusal | null> {
+    const retryAfterSeconds = await attempts.count(text, limit);
+    if (retryAfterSeconds === null) return null;
+    const detail = `Too many attempts; the next one is taken in ${retryAfterSeconds} s.`;
+    return { code: 'too_many_attempts', detail, retryAfterSeconds };
+  }
 
   return {
-    async count({ address, account }) {
-      const limits = new Map<string, number>();
-      const buckets: Buffer[] = [];
-      const add = (bucket: Buffer, limit: number): void => {
-        buckets.push(bucket);
-        limits.set(bucket.toString('hex'), limit);
-      };
-      if (address !== undefined && address !== null) add(bucketOf('address', networkOf(address)), ATTEMPTS_PER_ADDRESS);
-      if (account !== undefined) add(bucketOf('account', account), ATTEMPTS_PER_ACCOUNT);
-      if (buckets.length === 0) return null;
-      const at = now();
-      const counts = await countAttempts(buckets, new Date(at), SIGN_IN_WINDOW_MS);
-      const over = counts.filter(({ bucket, attempts }) => attempts > (limits.get(bucket.toString('hex')) as number));
-      if (over.length === 0) return null;
-      const untilMs = Math.max(...over.map(({ until }) => until.getTime()));
-      const retryAfterSeconds = Math.max(1, Math.ceil((untilMs - at) / 1000));
-      return {
-        code: 'too_many_attempts',
-        detail: `Too many attempts; the next one is taken in ${retryAfterSeconds} s.`,
-        retryAfterSeconds,
-      };
+    async count(address, tried) {
+      // The address first, and nothing more once it is over: whoever tries many accounts adds no row for each of them.
+      const over = address === null ? null : await countIn(`address:${networkOf(address)}`, ATTEMPTS_PER_ADDRESS);
+      return over ?? (tried === undefined ? null : countIn(nameOf(tried), ATTEMPTS_PER_ACCOUNT));
     },
-    forget: (account) => forgetAttempts(bucketOf('account', account), new Date(now())),
+    forget: (tried) => forgetAttempts(attempts.bucketOf(nameOf(tried))),
   };
 }
 

@@ -3,31 +3,17 @@
 
 import { hash } from 'node:crypto';
 import { refuseKey } from '../domain/api-key.ts';
+import type { ChangeHints } from '../domain/change-hint.ts';
 import type { Refusal } from '../domain/errors.ts';
 import type { Uuid } from '../domain/ids.ts';
 import { roleCovers } from '../domain/roles.ts';
-import type { Database, Queryable } from '../store/database.ts';
-import { loadEndpointsOf, lockDeliveries } from '../store/delivery-asks.ts';
-import { closeWorkspaces, type Head, lockHeads } from '../store/heads.ts';
-import { findIdempotencyRecords, type IdempotencyRecord } from '../store/idempotency.ts';
-import { loadMembersOf, loadMemberValidity } from '../store/members.ts';
-import {
-  loadApiKeys,
-  loadInvitations,
-  loadInvoicesOf,
-  loadKeyValidity,
-  loadLiveEndpoints,
-  loadLiveKeys,
-  loadMilestones,
-  loadPayments,
-  loadProjects,
-  loadWebhookEndpoints,
-  type RecordKey,
-} from '../store/records.ts';
-import { lockWebhookRepairs } from '../store/webhook-repairs.ts';
-import { loadSettings } from '../store/workspace-settings.ts';
-import type { Command, Idempotency, MemberCaller, Needs, Outcome, StoredAnswer } from './command.ts';
-import { WorkingSet } from './working-set.ts';
+import type { Database } from '../store/database.ts';
+import { closeWorkspaces, type Head } from '../store/heads.ts';
+import type { IdempotencyRecord } from '../store/idempotency.ts';
+import type { RecordKey } from '../store/records.ts';
+import type { AnyCommand, Idempotency, MemberCaller, Outcome, StoredAnswer } from './command.ts';
+import { type Ahead, type Mode, openWorkingSet } from './open-working-set.ts';
+import type { WorkingSet } from './working-set.ts';
 
 export interface BatchServices {
   readonly database: Database;
@@ -48,101 +34,32 @@ export interface BatchResult {
   readonly changedKeys: readonly RecordKey[];
   /** Whether who is a member, or as what, was changed. */
   readonly changedMembers: boolean;
+  /** What changed without an event. */
+  readonly changeHints: ChangeHints;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a batch mixes commands whose results differ; each is decided and rendered by itself.
-export type AnyCommand = Command<any>;
-
-export function runBatch(commands: readonly AnyCommand[], mode: 'skip' | 'wait', services: BatchServices): Promise<BatchResult> {
+/** `onSent` is told before COMMIT is answered, and so before it is known whether it comes to that. */
+export function runBatch(
+  commands: readonly AnyCommand[],
+  mode: Mode,
+  services: BatchServices,
+  onSent: (ahead: Ahead) => void = () => undefined,
+): Promise<BatchResult> {
   return services.database.transaction(async (transaction) => {
     const workspaceIds = [...new Set(commands.map((command) => command.workspaceId))];
-    // Sent together, run one after the other: each load sees what was committed when the locks were already held.
-    const locking = lockHeads(transaction, workspaceIds, mode);
-    const [heads, set] = await Promise.all([locking, loadWorkingSet(transaction, commands)]);
-    set.loadHeads(heads);
+    const [writer, { set, hold }] = await Promise.all([transaction.id, openWorkingSet(transaction, commands, workspaceIds, mode)]);
     const clock = services.clock();
     const results = commands.map((command) =>
       set.head(command.workspaceId) === undefined ? null : decideOne(command, set, clock, services),
     );
+    hold?.();
     // Not awaited, so that COMMIT travels with the writes. They belong to the transaction: if one fails, so does the whole, with its error.
     set.write(transaction).catch(() => undefined);
     if (set.closedWorkspaces.length > 0) closeWorkspaces(transaction, set.closedWorkspaces).catch(() => undefined);
-    return { results, toldWorkspaces: set.toldWorkspaces, changedKeys: set.changedKeys, changedMembers: set.changedMembers };
+    onSent({ set, writer });
+    const { toldWorkspaces, changedKeys, changedMembers, changeHints } = set;
+    return { results, toldWorkspaces, changedKeys, changedMembers, changeHints };
   });
-}
-
-/** Every record that some command of the batch names, one statement a table, all sent at once. */
-async function loadWorkingSet(transaction: Queryable, commands: readonly AnyCommand[]): Promise<WorkingSet> {
-  const set = new WorkingSet();
-  const milestones = namedBy(commands, 'milestoneId');
-  const projects = namedBy(commands, 'projectId');
-  const payments = namedBy(commands, 'paymentId');
-  const endpoints = namedBy(commands, 'webhookEndpointId');
-  const repairs = namedBy(commands, 'webhookRepairId');
-  const deliveries = namedBy(commands, 'deliveryId');
-  const keys = namedBy(commands, 'apiKeyId');
-  const callers = distinct(commands.flatMap(({ workspaceId, keyId }) => (keyId === null ? [] : [{ workspaceId, id: keyId }])));
-  const idempotency = commands.flatMap(({ workspaceId, idempotency: used }) => (used === null ? [] : [{ workspaceId, key: used.key }]));
-  const settings = [...new Set(commands.flatMap(({ workspaceId, needs }) => (needs.settings === true ? [workspaceId] : [])))];
-  const loads: Promise<void>[] = [];
-  loadPeople(transaction, commands, set, loads);
-  if (callers.length > 0) loads.push(loadKeyValidity(transaction, callers).then((found) => set.loadCallers(found)));
-  if (keys.length > 0) loads.push(loadApiKeys(transaction, keys).then((found) => set.apiKeys.load(found)));
-  if (idempotency.length > 0) loads.push(findIdempotencyRecords(transaction, idempotency).then((found) => set.loadIdempotency(found)));
-  if (milestones.length > 0) loads.push(loadMilestones(transaction, milestones).then((found) => set.milestones.load(found)));
-  if (projects.length + milestones.length > 0)
-    loads.push(loadProjects(transaction, projects, milestones).then((found) => set.projects.load(found)));
-  if (payments.length > 0) {
-    loads.push(loadPayments(transaction, payments).then((found) => set.payments.load(found)));
-    loads.push(loadInvoicesOf(transaction, payments).then((found) => set.invoices.load(found)));
-  }
-  if (endpoints.length > 0) loads.push(loadWebhookEndpoints(transaction, endpoints).then((found) => set.webhookEndpoints.load(found)));
-  if (deliveries.length > 0) {
-    loads.push(lockDeliveries(transaction, deliveries).then((found) => set.loadDeliveries(found)));
-    loads.push(loadEndpointsOf(transaction, deliveries).then((found) => set.webhookEndpoints.load(found)));
-  }
-  if (settings.length > 0) loads.push(loadSettings(transaction, settings).then((found) => set.loadSettings(found)));
-  // After the deliveries, as a step of a repair locks them, or the two would wait for each other.
-  if (repairs.length > 0) loads.push(lockWebhookRepairs(transaction, repairs).then((found) => set.webhookRepairs.load(found)));
-  await Promise.all(loads);
-  return set;
-}
-
-/** Nothing is asked where no command of the batch comes from a person or concerns members. */
-function loadPeople(transaction: Queryable, commands: readonly AnyCommand[], set: WorkingSet, loads: Promise<void>[]): void {
-  let concerned = false;
-  for (const { member, needs } of commands)
-    concerned ||= member !== null || needs.members === true || needs.invitationId !== undefined || needs.holdings === true;
-  if (!concerned) return;
-  const callers = commands.flatMap(({ workspaceId, member }) => (member === null ? [] : [{ workspaceId, ...member }]));
-  const of = (need: 'members' | 'holdings'): Uuid[] => [
-    ...new Set(commands.flatMap(({ workspaceId, needs }) => (needs[need] === true ? [workspaceId] : []))),
-  ];
-  const invitations = namedBy(commands, 'invitationId');
-  const members = of('members');
-  const holdings = of('holdings');
-  if (callers.length > 0) loads.push(loadMemberValidity(transaction, callers).then((found) => set.loadMemberCallers(found)));
-  if (members.length > 0) loads.push(loadMembersOf(transaction, members).then((found) => set.members.load(found)));
-  if (invitations.length > 0) loads.push(loadInvitations(transaction, invitations).then((found) => set.invitations.load(found)));
-  if (holdings.length > 0) {
-    loads.push(loadLiveKeys(transaction, holdings).then((found) => set.apiKeys.load(found)));
-    loads.push(loadLiveEndpoints(transaction, holdings).then((found) => set.webhookEndpoints.load(found)));
-  }
-}
-
-type SingleNeed = { [Need in keyof Needs]-?: Exclude<Needs[Need], undefined> extends Uuid ? Need : never }[keyof Needs];
-
-function namedBy(commands: readonly AnyCommand[], need: SingleNeed): RecordKey[] {
-  const keys: RecordKey[] = [];
-  for (const { workspaceId, needs } of commands) {
-    const id = needs[need];
-    if (id !== undefined) keys.push({ workspaceId, id });
-  }
-  return distinct(keys);
-}
-
-function distinct(keys: readonly RecordKey[]): RecordKey[] {
-  return [...new Map(keys.map((key) => [`${key.workspaceId}:${key.id}`, key])).values()];
 }
 
 /** Nothing of a refused or failed command reaches the working set: the next one finds it as if this one had never been. */
@@ -179,11 +96,11 @@ function refuseCaller(command: AnyCommand, set: WorkingSet, now: Date): Refusal 
 
 function refuseMember({ workspaceId }: AnyCommand, { sessionId, personId, role }: MemberCaller, set: WorkingSet): Refusal | null {
   const current = set.memberCaller(workspaceId, personId, sessionId);
-  if (current === undefined)
+  if (role !== null && current.role === null)
     return { code: 'not_a_member', detail: 'Whoever is signed in is not a member of this workspace any more; nothing was changed.' };
   if (!current.holds)
     return { code: 'not_signed_in', detail: 'The session ended before this request was carried out; nothing was changed.' };
-  return roleCovers(current.role, role)
+  return role === null || (current.role !== null && roleCovers(current.role, role))
     ? null
     : { code: 'insufficient_scope', detail: 'The role was changed before this request was carried out; nothing was changed.' };
 }

@@ -3,16 +3,19 @@
 
 import type { Context, Decision } from '../domain/decision.ts';
 import type { Uuid } from '../domain/ids.ts';
+import type { Invitation } from '../domain/invitation.ts';
 import {
   decideAcceptance,
   decideInvitation,
   decideInvitationRevocation,
-  type Invitation,
   type InvitationDraft,
-} from '../domain/invitation.ts';
+  type Membership,
+} from '../domain/inviting.ts';
 import type { Member, MemberActor } from '../domain/member.ts';
 import type { Person } from '../domain/person.ts';
-import { type Command, type Envelope, SMALL } from './command.ts';
+import { type Command, type Envelope, REVOKING, SMALL, type State } from './command.ts';
+
+const membershipOf = (state: State): Membership => ({ members: state.members(), invitations: state.pendingInvitations() });
 
 /** `invitee` is whoever has the address already. */
 export function createInvitation(
@@ -23,12 +26,12 @@ export function createInvitation(
 ): Command<Invitation> {
   return {
     ...envelope,
-    ...SMALL,
+    ...REVOKING,
     name: 'create-invitation',
-    needs: { members: true },
+    needs: { members: true, pendingInvitations: true },
     // The link is in the answer.
     secretAnswer: true,
-    decide: (state, context) => decideInvitation(draft, actor, state.members(), invitee, context),
+    decide: (state, context) => decideInvitation(draft, actor, membershipOf(state), invitee, context),
   };
 }
 
@@ -49,10 +52,9 @@ export function acceptInvitation(
 ): Command<Member> {
   return {
     ...envelope,
-    ...SMALL,
+    ...REVOKING,
     name: 'accept-invitation',
-    needs: { invitationId, members: true },
-    decide: (state, context: Context): Decision<Member> =>
-      decideAcceptance(state.invitation(invitationId), person, state.members(), context),
+    needs: { members: true, pendingInvitations: true },
+    decide: (state, context: Context): Decision<Member> => decideAcceptance(invitationId, person, membershipOf(state), context),
   };
 }

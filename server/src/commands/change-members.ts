@@ -3,29 +3,49 @@
 
 import type { Context, Decision } from '../domain/decision.ts';
 import type { Uuid } from '../domain/ids.ts';
-import { decideFirstOwner, decideMakeOwner, decideRemoval, decideRoleChange, type Member, type MemberActor } from '../domain/member.ts';
+import {
+  type Concerned,
+  decideFirstOwner,
+  decideMakeOwner,
+  decideRemoval,
+  decideRoleChange,
+  type Member,
+  type MemberActor,
+} from '../domain/member.ts';
 import type { Person } from '../domain/person.ts';
 import type { GivenRole } from '../domain/roles.ts';
-import { type Command, type Envelope, SMALL } from './command.ts';
+import { type Command, type Envelope, REVOKING, SMALL } from './command.ts';
 
-type Decide = (members: readonly Member[], context: Context) => Decision<Member>;
+/** Whose membership changes: the address was read with the member before, since it never changes. */
+export interface Target {
+  readonly id: Uuid;
+  readonly email: string;
+}
 
-const onMembers = (name: string, envelope: Envelope<Member>, decide: Decide): Command<Member> => ({
+type Decide = (concerned: Concerned, members: readonly Member[], context: Context) => Decision<Member>;
+
+/** With the change fall invitations that it makes wrong, in the same commit. */
+const onMember = (name: string, envelope: Envelope<Member>, target: Target, decide: Decide): Command<Member> => ({
   ...envelope,
-  ...SMALL,
+  ...REVOKING,
   name,
-  needs: { members: true },
-  decide: (state, context) => decide(state.members(), context),
+  needs: { members: true, pendingInvitations: true },
+  decide: (state, context) => decide({ ...target, invitations: state.pendingInvitations() }, state.members(), context),
 });
 
-export const changeRole = (envelope: Envelope<Member>, id: Uuid, role: GivenRole, actor: MemberActor): Command<Member> =>
-  onMembers('change-role', envelope, (members, context) => decideRoleChange(id, role, actor, members, context));
+export const changeRole = (envelope: Envelope<Member>, target: Target, role: GivenRole, actor: MemberActor): Command<Member> =>
+  onMember('change-role', envelope, target, (concerned, members, context) => decideRoleChange(concerned, role, actor, members, context));
 
-export const makeOwner = (envelope: Envelope<Member>, id: Uuid): Command<Member> =>
-  onMembers('make-owner', envelope, (members, context) => decideMakeOwner(id, members, context));
+export const makeOwner = (envelope: Envelope<Member>, target: Target): Command<Member> =>
+  onMember('make-owner', envelope, target, decideMakeOwner);
 
-export const removeMember = (envelope: Envelope<Member>, id: Uuid, actor: MemberActor): Command<Member> =>
-  onMembers('remove-member', envelope, (members, context) => decideRemoval(id, actor, members, context));
+export const removeMember = (envelope: Envelope<Member>, target: Target, actor: MemberActor): Command<Member> =>
+  onMember('remove-member', envelope, target, (concerned, members, context) => decideRemoval(concerned, actor, members, context));
 
-export const claimServer = (envelope: Envelope<Member>, person: Pick<Person, 'id' | 'name'>): Command<Member> =>
-  onMembers('claim-server', envelope, (members, context) => decideFirstOwner(person.id, person.name, members, context));
+export const claimServer = (envelope: Envelope<Member>, person: Pick<Person, 'id' | 'name'>): Command<Member> => ({
+  ...envelope,
+  ...SMALL,
+  name: 'claim-server',
+  needs: { members: true },
+  decide: (state, context) => decideFirstOwner(person.id, person.name, state.members(), context),
+});

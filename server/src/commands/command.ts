@@ -1,5 +1,5 @@
 // What a command is: plain data about one write, the records it needs, and the pure functions that decide it and word its answer.
-// Types only; knows no SQL and no HTTP.
+// Types and bounds; knows no SQL and no HTTP.
 
 import type { ApiKey } from '../domain/api-key.ts';
 import type { AuditActor } from '../domain/audit.ts';
@@ -8,6 +8,7 @@ import type { LockedDelivery } from '../domain/delivery-repair.ts';
 import type { Refusal } from '../domain/errors.ts';
 import type { Uuid } from '../domain/ids.ts';
 import type { Invitation } from '../domain/invitation.ts';
+import { MAX_PENDING_INVITATIONS } from '../domain/inviting.ts';
 import type { Invoice } from '../domain/invoice.ts';
 import type { Member } from '../domain/member.ts';
 import type { Milestone } from '../domain/milestone.ts';
@@ -34,6 +35,8 @@ export interface Needs {
   readonly settings?: true;
   /** All members of the workspace, those who left included. */
   readonly members?: true;
+  /** All invitations of the workspace that wait. */
+  readonly pendingInvitations?: true;
   /** All keys that still hold and all endpoints that are enabled. */
   readonly holdings?: true;
 }
@@ -52,6 +55,8 @@ export interface State {
   settings(): WorkspaceSettings | undefined;
   invitation(id: Uuid): Invitation | undefined;
   members(): readonly Member[];
+  /** Those that were loaded for it: all that wait, and perhaps some that an earlier command of the batch has ended. */
+  pendingInvitations(): readonly Invitation[];
   liveKeys(): readonly ApiKey[];
   liveEndpoints(): readonly WebhookEndpoint[];
 }
@@ -69,11 +74,12 @@ export interface Idempotency {
   readonly fingerprint: Buffer;
 }
 
-/** A member who asks with a session, as the request was admitted: the lane looks again, under the lock, whether that still holds. */
+/** Somebody who asks with a session, as the request was admitted: the lane looks again, under the lock, whether that still holds. */
 export interface MemberCaller {
   readonly sessionId: Uuid;
   readonly personId: Uuid;
-  readonly role: Role;
+  /** Null where no member is asked for, because the command makes one. */
+  readonly role: Role | null;
 }
 
 /** What entries of the audit log say of who asked and from where. */
@@ -87,7 +93,7 @@ export interface Envelope<Result> {
   readonly workspaceId: Uuid;
   /** The key that asks; null for a person and for the operator at the command line. */
   readonly keyId: Uuid | null;
-  /** The member who asks; null for a key, the operator, and a person who is not a member yet. */
+  /** Who asks with a session; null for a key, the operator, and somebody who signs up. */
   readonly member: MemberCaller | null;
   /** Where a decision has entries for the audit log and this is null, they name the key, or else the service. */
   readonly stamp: AuditStamp | null;
@@ -109,10 +115,16 @@ export interface Command<Result> extends Envelope<Result> {
   readonly rows: number;
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: a batch mixes commands whose results differ; each is decided and rendered by itself.
+export type AnyCommand = Command<any>;
+
 export type Outcome = StoredAnswer | Refusal;
 
 /** Defaults of a small command: a handful of rows. */
 export const SMALL = { secretAnswer: false, rows: 8 } as const;
+
+/** Of a command that may revoke every invitation that waits, each with its entry in the audit log. */
+export const REVOKING = { secretAnswer: false, rows: SMALL.rows + 2 * MAX_PENDING_INVITATIONS } as const;
 
 /** The envelope of a write that nobody sent over HTTP: the operator's at the command line, or the service's own; `name` is for the audit log. */
 export function ownEnvelope<Result>(

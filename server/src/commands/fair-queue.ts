@@ -2,8 +2,8 @@
 // Runs nothing and answers nobody.
 
 import type { Uuid } from '../domain/ids.ts';
-import type { AnyCommand } from './batch.ts';
-import type { Outcome } from './command.ts';
+
+import type { AnyCommand, Outcome } from './command.ts';
 
 /** A command with its promise. */
 export interface Waiting {

@@ -1,12 +1,12 @@
 // The lane: the one road for every write of the domain. Commands that arrive together commit together.
 // Decides nothing about a command; queues it fairly, runs it in a batch, and gives its true outcome.
 
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Uuid } from '../domain/ids.ts';
-import { CommitUnknown, DatabaseError, DatabaseUnavailable, TransactionAborted } from '../store/database.ts';
-import type { RecordKey } from '../store/records.ts';
-import { type BatchResult, type BatchServices, type CommandResult, runBatch } from './batch.ts';
+import { type CarryOutServices, carryOut, carryOutBehind, type OnSent } from './carry-out.ts';
 import type { Command, Outcome } from './command.ts';
 import { FairQueue, type Waiting } from './fair-queue.ts';
+import { type Ahead, mayFollow } from './open-working-set.ts';
 import { Pace } from './pace.ts';
 import { Patience } from './patience.ts';
 
@@ -25,25 +25,22 @@ export const laneLimits = {
   misses: 3,
   /** Workspaces whose locks are waited for at once, each on a connection of its own, while the batches of the others go on. */
   waits: 2,
-  /** Runs of one batch in all, when the database asks to try again. */
-  attempts: 4,
+  /** Batches under way: while one commits, the next is decided behind it. More only wait for each other. */
+  underWay: 2,
+  /** So long batches wait for the one before when something came between two of them: where other processes write too, that would go on. */
+  apartMs: 1_000,
 } as const;
 
-/** What others may want to hear of a commit: the workspaces with new events, and the keys that changed. */
-export interface Committed {
-  readonly workspaces: readonly Uuid[];
-  readonly keys: readonly RecordKey[];
-  /** Whether who is a member, or as what, was changed. */
-  readonly members: boolean;
-}
-
-export interface LaneServices extends BatchServices {
-  /** Told after each commit, before the commands are answered. */
-  readonly onCommitted: (committed: Committed) => void;
-  /** Told of each batch that committed: its commands, and the time from the beginning of the transaction to the end of the commit. */
-  readonly onBatch?: (commands: number, durationMs: number) => void;
+export interface LaneServices extends CarryOutServices {
   /** Requests are refused while they would wait longer than about so long for their batch; without it only the limits above hold. */
   readonly maxWaitMs?: number | undefined;
+}
+
+/** A batch that has begun. */
+interface Begun {
+  /** What the next one may be decided on; null before it is sent, and where it came to nothing. */
+  ahead: Ahead | null;
+  readonly ended: Promise<void>;
 }
 
 export interface Lane {
@@ -76,33 +73,73 @@ export function createLane(services: LaneServices): Lane {
   const maxWaitMs = services.maxWaitMs ?? Number.POSITIVE_INFINITY;
   const pace = new Pace(maxWaitMs, laneLimits.batchCommands);
   const patience = new Patience(maxWaitMs);
-  let running = false;
-  let batchBegunAtMs = 0;
+  /** The embedded database has one connection: there a batch would only wait for the one before. */
+  const most = services.database.kind === 'postgres' ? laneLimits.underWay : 1;
+  const underWay: Begun[] = [];
+  /** Batches are decided one after the other. */
+  let deciding: Begun | null = null;
+  let latest: Begun | null = null;
+  let apartUntilMs = 0;
+  /** When the batch under way began, or had the database for itself. */
+  let runningSinceMs = 0;
   let waits = 0;
   let closed = false;
   let onIdle: (() => void)[] = [];
 
-  function start(): void {
-    if (running) return;
-    running = true;
-    void run();
+  /** Begins the next batch when there is something to do and room to do it. */
+  function advance(): void {
+    if (!queue.hasReady || deciding !== null || underWay.length >= most) return;
+    const before = underWay.at(-1) ?? null;
+    if (before !== null && !canBeFollowed(before)) return;
+    let end = (): void => undefined;
+    const batch: Begun = { ahead: null, ended: new Promise((resolve) => (end = resolve)) };
+    underWay.push(batch);
+    deciding = latest = batch;
+    if (before === null) runningSinceMs = performance.now();
+    void run(batch, before).then(() => {
+      underWay.splice(underWay.indexOf(batch), 1);
+      if (deciding === batch) deciding = null;
+      // It came to nothing, or nobody knows to what: the one behind it may yet hold, but what is loaded now may lack what that stands on.
+      if (batch.ahead === null) latest = null;
+      end();
+      advance();
+      settle();
+    });
   }
 
-  async function run(): Promise<void> {
-    // A turn of the event loop lets the requests that arrived together join the first batch.
+  /** Not one that came to nothing and is carried out again, nor one that has not heard yet what became of it while a later one has. */
+  const canBeFollowed = (batch: Begun): boolean => batch === latest && batch.ahead !== null && performance.now() >= apartUntilMs;
+
+  async function run(batch: Begun, before: Begun | null): Promise<void> {
+    // A turn of the event loop lets the requests that arrived together join the batch.
     await new Promise(setImmediate);
-    while (queue.hasReady) {
-      const taken = queue.take();
-      const leftSome = queue.hasReady;
-      batchBegunAtMs = performance.now();
-      const missed = await runOnce(taken, 'skip', services);
-      pace.ended(taken.length - missed.length, performance.now() - batchBegunAtMs, leftSome);
-      for (const waiting of missed) queue.putBack(waiting);
-      for (const { command, misses } of missed) if (misses >= laneLimits.misses && waits < laneLimits.waits) wait(command.workspaceId);
-      if (missed.length === taken.length) await pause(1);
+    if (!queue.hasReady) return; // Its workspace has begun to wait for a lock.
+    const taken = queue.take();
+    const leftSome = queue.hasReady;
+    const missed = await carryOutInTurn(taken, batch, before);
+    const now = performance.now();
+    pace.ended(taken.length - missed.length, now - runningSinceMs, leftSome);
+    runningSinceMs = now;
+    for (const waiting of missed) queue.putBack(waiting);
+    for (const { command, misses } of missed) if (misses >= laneLimits.misses && waits < laneLimits.waits) wait(command.workspaceId);
+    if (missed.length === taken.length) await pause(1);
+  }
+
+  async function carryOutInTurn(taken: readonly Waiting[], batch: Begun, before: Begun | null): Promise<Waiting[]> {
+    const onSent: OnSent = (ahead) => {
+      batch.ahead = ahead;
+      if (deciding !== batch) return;
+      deciding = null;
+      advance();
+    };
+    const ahead = before?.ahead ?? null;
+    if (ahead !== null && taken.every(({ command }) => mayFollow(command))) {
+      const missed = await carryOutBehind(taken, ahead, services, onSent);
+      if (missed !== null) return missed;
+      apartUntilMs = performance.now() + laneLimits.apartMs;
     }
-    running = false;
-    settle();
+    await before?.ended;
+    return carryOut(taken, 'skip', services, onSent);
   }
 
   /** Waits for a workspace's lock, beside the batches of the others: whoever holds it, nobody else is held up. */
@@ -110,11 +147,11 @@ export function createLane(services: LaneServices): Lane {
     const taken = queue.hold(workspaceId);
     if (taken.length === 0) return; // Another of its commands has begun to wait already.
     waits += 1;
-    void runOnce(taken, 'wait', services).then(() => {
+    void carryOut(taken, 'wait', services).then(() => {
       waits -= 1;
       queue.release(workspaceId);
-      if (queue.hasReady) start();
-      else settle();
+      advance();
+      settle();
     });
   }
 
@@ -125,12 +162,12 @@ export function createLane(services: LaneServices): Lane {
     if (heldSinceMs !== null) return queue.lengthOf(workspaceId) >= pace.room(now - heldSinceMs) && patience.isAtItsEnd(now);
     const waiting = queue.readySize;
     if (waiting < pace.leastRoom) return false;
-    const room = pace.room(running ? now - batchBegunAtMs : 0);
+    const room = pace.room(underWay.length > 0 ? now - runningSinceMs : 0);
     return waiting >= room && patience.isAtItsEnd(now) && queue.lengthOf(workspaceId) >= queue.shareOf(room);
   }
 
   function settle(): void {
-    if (running || waits > 0) return;
+    if (underWay.length > 0 || waits > 0) return;
     for (const done of onIdle) done();
     onIdle = [];
   }
@@ -143,72 +180,14 @@ export function createLane(services: LaneServices): Lane {
         return Promise.resolve({ code: 'overloaded', detail: 'Too many writes are waiting; nothing was changed.' });
       return new Promise<Outcome>((resolve, reject) => {
         queue.add({ command, misses: 0, resolve, reject });
-        if (queue.hasReady) start();
+        advance();
       });
     },
     queued: () => queue.size,
     isBusyFor,
     async close() {
       closed = true;
-      if (running || waits > 0) await new Promise<void>((resolve) => onIdle.push(resolve));
+      if (underWay.length > 0 || waits > 0) await new Promise<void>((resolve) => onIdle.push(resolve));
     },
   };
 }
-
-/** Runs what was taken and returns what must wait for another process's lock. Never throws: the others are answered, refused or failed. */
-async function runOnce(taken: readonly Waiting[], mode: 'skip' | 'wait', services: LaneServices): Promise<Waiting[]> {
-  const begunAtMs = performance.now();
-  let batch: BatchResult;
-  try {
-    batch = await runWithRetries(taken, mode, services);
-  } catch (error) {
-    if (error instanceof DatabaseError && error.isData && taken.length > 1) {
-      // One command's data spoils the batch: halve it until that command stands alone.
-      const middle = Math.ceil(taken.length / 2);
-      const missed = await runOnce(taken.slice(0, middle), mode, services);
-      return missed.concat(await runOnce(taken.slice(middle), mode, services));
-    }
-    for (const waiting of taken) waiting.reject(error);
-    return [];
-  }
-  services.onBatch?.(taken.length, performance.now() - begunAtMs);
-  services.onCommitted({ workspaces: batch.toldWorkspaces, keys: batch.changedKeys, members: batch.changedMembers });
-  const missed: Waiting[] = [];
-  taken.forEach((waiting, index) => {
-    const result = batch.results[index] as CommandResult | null;
-    if (result === null) {
-      waiting.misses += 1;
-      // In `wait` mode every existing head was locked, so this workspace does not exist.
-      if (mode === 'wait') waiting.reject(new Error(`workspace ${waiting.command.workspaceId} has no head`));
-      else missed.push(waiting);
-    } else if ('error' in result) waiting.reject(result.error);
-    else waiting.resolve(result.outcome);
-  });
-  return missed;
-}
-
-async function runWithRetries(taken: readonly Waiting[], mode: 'skip' | 'wait', services: LaneServices): Promise<BatchResult> {
-  const commands = taken.map((waiting) => waiting.command);
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await runBatch(commands, mode, services);
-    } catch (error) {
-      const retryable = error instanceof TransactionAborted || (error instanceof DatabaseError && error.isRetryable);
-      if (retryable && attempt < laneLimits.attempts) {
-        await pause(2 ** attempt);
-        continue;
-      }
-      throw translate(error);
-    }
-  }
-}
-
-/** A lock or statement timeout is the database being busy, not a defect: the client may try again. */
-function translate(error: unknown): unknown {
-  if (error instanceof CommitUnknown || error instanceof DatabaseUnavailable) return error;
-  const busy = error instanceof DatabaseError && ['55P03', '57014', '53200', '53100', '53300'].includes(error.sqlstate);
-  const aborted = error instanceof TransactionAborted || (error instanceof DatabaseError && error.isRetryable);
-  return busy || aborted ? new DatabaseUnavailable('the database is too busy', { cause: error }) : error;
-}
-
-const pause = (delayMs: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, delayMs));

@@ -2,11 +2,13 @@
 // Writes them out at the end, each record once and in its final state. Decides nothing.
 
 import type { AuditActor, AuditDraft, AuditEntry } from '../domain/audit.ts';
+import { type ChangeHints, quietResourcesOf } from '../domain/change-hint.ts';
 import type { Changes, Context } from '../domain/decision.ts';
 import type { DeliveryAsk, LockedDelivery } from '../domain/delivery-repair.ts';
 import { chainHash, type Event } from '../domain/event.ts';
 import type { Uuid } from '../domain/ids.ts';
 import type { LedgerEntry } from '../domain/ledger.ts';
+import type { NewPerson } from '../domain/person.ts';
 import type { SettingsChange, WorkspaceSettings } from '../domain/workspace.ts';
 import { apiKeyTable } from '../store/api-keys.ts';
 import { auditEntryTable } from '../store/audit-entries.ts';
@@ -21,55 +23,15 @@ import { ledgerTable } from '../store/ledger.ts';
 import { type MemberValidity, memberTable } from '../store/members.ts';
 import { milestoneTable } from '../store/milestones.ts';
 import { paymentTable } from '../store/payments.ts';
+import { newPeopleWrites } from '../store/people.ts';
 import { projectTable } from '../store/projects.ts';
 import type { KeyValidity } from '../store/records.ts';
-import { insertOf, sendWrites, type Table, updateOf, type Write } from '../store/tables.ts';
+import { insertOf, sendWrites } from '../store/tables.ts';
 import { webhookEndpointTable } from '../store/webhook-endpoints.ts';
 import { webhookRepairTable } from '../store/webhook-repairs.ts';
 import { settingsWrites } from '../store/workspace-settings.ts';
 import type { Envelope, State } from './command.ts';
-
-interface Identified {
-  readonly workspaceId: Uuid;
-  readonly id: Uuid;
-}
-
-/** The records of one table, keyed by id. An id is looked up for one workspace: another's record is as good as absent. */
-class Shelf<Entity extends Identified> {
-  readonly table: Table<Entity>;
-  readonly current = new Map<Uuid, Entity>();
-  readonly inserted = new Set<Uuid>();
-  readonly updated = new Set<Uuid>();
-
-  constructor(table: Table<Entity>) {
-    this.table = table;
-  }
-
-  load(entities: readonly Entity[]): void {
-    for (const entity of entities) this.current.set(entity.id, entity);
-  }
-
-  find(workspaceId: Uuid, id: Uuid): Entity | undefined {
-    const entity = this.current.get(id);
-    return entity?.workspaceId === workspaceId ? entity : undefined;
-  }
-
-  put(entities: readonly Entity[] = []): void {
-    for (const entity of entities) {
-      if (!this.current.has(entity.id)) this.inserted.add(entity.id);
-      else if (!this.inserted.has(entity.id)) this.updated.add(entity.id);
-      this.current.set(entity.id, entity);
-    }
-  }
-
-  writes(): Write[] {
-    const pick = (ids: Set<Uuid>): Entity[] => Array.from(ids, (id) => this.current.get(id) as Entity);
-    const writes: Write[] = [];
-    if (this.inserted.size > 0) writes.push(insertOf(this.table, pick(this.inserted)));
-    if (this.updated.size > 0) writes.push(updateOf(this.table, pick(this.updated)));
-    return writes;
-  }
-}
+import { type Identified, Shelf } from './shelf.ts';
 
 const of = <Entity extends Identified>(shelf: Shelf<Entity>, workspaceId: Uuid): Entity[] =>
   [...shelf.current.values()].filter((entity) => entity.workspaceId === workspaceId);
@@ -101,6 +63,8 @@ export class WorkingSet {
   readonly #audit: AuditEntry[] = [];
   readonly #memberCallers = new Map<string, MemberValidity>();
   readonly #closed = new Map<Uuid, Date>();
+  readonly #people: NewPerson[] = [];
+  readonly #changeHints = new Map<Uuid, Set<string>>();
 
   loadDeliveries(deliveries: readonly LockedDelivery[]): void {
     for (const delivery of deliveries) this.#deliveries.set(delivery.id, delivery);
@@ -122,18 +86,35 @@ export class WorkingSet {
     for (const member of members) this.#memberCallers.set(`${member.workspaceId}:${member.personId}:${member.sessionId}`, member);
   }
 
-  /** A calling member as it stands now: an earlier command of this batch may have removed it or changed its role. */
-  memberCaller(workspaceId: Uuid, personId: Uuid, sessionId: Uuid): Pick<MemberValidity, 'role' | 'holds'> | undefined {
-    const loaded = this.#memberCallers.get(`${workspaceId}:${personId}:${sessionId}`);
+  /** Whoever calls with a session, as they stand now: an earlier command of this batch may have removed the member or changed the role. */
+  memberCaller(workspaceId: Uuid, personId: Uuid, sessionId: Uuid): Pick<MemberValidity, 'role' | 'holds'> {
+    const { role = null, holds = false } = this.#memberCallers.get(`${workspaceId}:${personId}:${sessionId}`) ?? {};
     for (const member of this.members.current.values()) {
       if (member.workspaceId !== workspaceId || member.personId !== personId) continue;
-      return member.removedAt === null ? { role: member.role, holds: loaded?.holds ?? false } : undefined;
+      return { role: member.removedAt === null ? member.role : null, holds };
     }
-    return loaded;
+    return { role, holds };
   }
 
   loadIdempotency(records: readonly IdempotencyRecord[]): void {
     for (const record of records) this.#idempotency.set(`${record.workspaceId}:${record.key}`, record);
+  }
+
+  /**
+   * Takes over what the batch before leaves behind, in the workspaces that both have: the commit of transaction `writer` is under way.
+   * For commands that `mayFollow`: what else a batch can change, it waits for.
+   */
+  follow(before: WorkingSet, writer: string, workspaceIds: readonly Uuid[]): void {
+    this.projects.follow(before.projects);
+    this.milestones.follow(before.milestones);
+    this.payments.follow(before.payments);
+    this.invoices.follow(before.invoices);
+    this.apiKeys.follow(before.apiKeys);
+    this.loadIdempotency(before.#newIdempotency);
+    for (const id of workspaceIds) {
+      const head = before.#heads.get(id);
+      if (head !== undefined) this.#heads.set(id, before.#movedHeads.has(id) ? { ...head, writer } : head);
+    }
   }
 
   head(workspaceId: Uuid): Head | undefined {
@@ -166,6 +147,7 @@ export class WorkingSet {
       settings: () => this.#settings.get(workspaceId),
       invitation: (id) => this.invitations.find(workspaceId, id),
       members: () => of(this.members, workspaceId),
+      pendingInvitations: () => of(this.invitations, workspaceId),
       liveKeys: () => of(this.apiKeys, workspaceId).filter((key) => key.revokedAt === null),
       liveEndpoints: () =>
         of(this.webhookEndpoints, workspaceId).filter((endpoint) => endpoint.status === 'enabled' && endpoint.deletedAt === null),
@@ -182,13 +164,17 @@ export class WorkingSet {
     };
   }
 
-  /** Takes an accepted decision over: numbers and chains its events, and moves the head on. */
+  /**
+   * Takes an accepted decision over: numbers and chains its events, and moves the head on. For a stored answer too: whoever read without
+   * a lock learns by the head alone that there is one. What changes nothing and stores nothing leaves no trace.
+   */
   apply(
     changes: Changes,
     context: Context,
     idempotency: IdempotencyRecord | null,
     asked: Pick<Envelope<unknown>, 'keyId' | 'stamp'>,
   ): void {
+    if (Object.keys(changes).length === 0 && idempotency === null) return;
     const invoicesBefore = this.invoices.inserted.size;
     this.projects.put(changes.projects);
     this.milestones.put(changes.milestones);
@@ -204,6 +190,7 @@ export class WorkingSet {
       this.#deliveryAsks.set(delivery.id, ask);
     }
     if (changes.entries !== undefined) this.#entries.push(...changes.entries);
+    if (changes.people !== undefined) this.#people.push(...changes.people);
     if (idempotency !== null) {
       this.#idempotency.set(`${idempotency.workspaceId}:${idempotency.key}`, idempotency);
       this.#newIdempotency.push(idempotency);
@@ -226,12 +213,13 @@ export class WorkingSet {
       next.eventHash = event.hash;
     }
     if (changes.audit !== undefined) this.#note(changes.audit, context, asked);
+    this.#hint(workspaceId, quietResourcesOf(changes));
     if (changes.closesWorkspace === true) {
       next.workspace = { ...next.workspace, closedAt: context.now };
       this.#closed.set(workspaceId, context.now);
     }
     this.#heads.set(workspaceId, next);
-    if (Object.keys(changes).length > 0) this.#movedHeads.add(workspaceId);
+    this.#movedHeads.add(workspaceId);
   }
 
   #note(drafts: readonly AuditDraft[], context: Context, { keyId, stamp }: Pick<Envelope<unknown>, 'keyId' | 'stamp'>): void {
@@ -252,6 +240,18 @@ export class WorkingSet {
         createdAt: context.now,
       });
     }
+  }
+
+  #hint(workspaceId: Uuid, resources: readonly string[]): void {
+    if (resources.length === 0) return;
+    const known = this.#changeHints.get(workspaceId) ?? new Set();
+    this.#changeHints.set(workspaceId, known);
+    for (const resource of resources) known.add(resource);
+  }
+
+  /** What changed without an event. */
+  get changeHints(): ChangeHints {
+    return this.#changeHints;
   }
 
   get closedWorkspaces(): readonly { readonly id: Uuid; readonly closedAt: Date }[] {
@@ -285,6 +285,7 @@ export class WorkingSet {
       ...deliveryAskWrites([...this.#deliveryAsks.values()]),
       ...settingsWrites(this.#settingsChanges),
     ];
+    if (this.#people.length > 0) writes.push(...newPeopleWrites(this.#people));
     writes.push(...this.members.writes(), ...this.invitations.writes());
     if (this.#audit.length > 0) writes.push(insertOf(auditEntryTable, this.#audit));
     if (this.#entries.length > 0) writes.push(insertOf(ledgerTable, this.#entries));

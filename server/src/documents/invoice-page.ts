@@ -6,6 +6,7 @@ import { create, type Font } from 'fontkit';
 import PDFDocument from 'pdfkit';
 import { encodeId } from '../domain/ids.ts';
 import { formatInvoiceNumber, type Invoice } from '../domain/invoice.ts';
+import { type Picture, readLogo } from '../domain/logo.ts';
 import { currencyExponents } from '../domain/money.ts';
 import type { Letterhead } from '../domain/workspace.ts';
 
@@ -125,15 +126,21 @@ function rule(page: Page, y: number, color = RULE): void {
   page.moveTo(PAGE.margin, y).lineTo(RIGHT, y).lineWidth(0.5).strokeColor(color).stroke();
 }
 
+/** Read anew: earlier versions kept images whose pixels pdfkit unfolds later, where a fault would end the process instead of this call. */
+function readable({ data }: Picture): Picture {
+  const picture = readLogo(data);
+  if (picture === null) throw new Error('the logo is not an image that can be drawn');
+  return picture;
+}
+
 function drawHead(page: Page, { invoice, letterhead }: InvoiceDocument, number: string): void {
   const left = { x: PAGE.margin, width: COLUMN };
   const right = { x: RIGHT - COLUMN, width: COLUMN };
   let leftY: number = PAGE.margin;
   if (letterhead.logo !== null) {
-    page.image(letterhead.logo.data, PAGE.margin, leftY, { fit: [LOGO.width, LOGO.height] });
-    leftY +=
-      Math.min(LOGO.height, letterhead.logo.height * Math.min(LOGO.width / letterhead.logo.width, LOGO.height / letterhead.logo.height)) +
-      10;
+    const { data, width, height } = readable(letterhead.logo);
+    page.image(data, PAGE.margin, leftY, { fit: [LOGO.width, LOGO.height] });
+    leftY += Math.min(LOGO.height, height * Math.min(LOGO.width / width, LOGO.height / height)) + 10;
   }
   let rightY = write(page, 'Invoice', { ...right, y: PAGE.margin }, { size: 22, strong: true, align: 'right' }) + 2;
   rightY = write(page, number, { ...right, y: rightY }, { size: 11, align: 'right' }) + 8;

@@ -1,4 +1,4 @@
-// The audit log: who changed which setting, key, role, member, invitation or endpoint, when, from where, and what was changed.
+// The audit log: who changed which setting, key, role, member, invitation, endpoint or delivery in bulk, when, from where, and what was changed.
 // Pure. An entry never holds a secret: what goes in is named field by field, and values of secret fields are not among them.
 
 import { isDeepStrictEqual } from 'node:util';
@@ -11,6 +11,8 @@ export const auditActions = {
   'member.added': 'Somebody became a member: by setting up the server, by creating the workspace or by accepting an invitation.',
   'member.role_changed': 'A member was given another role.',
   'member.removed': 'A member was removed or left.',
+  'member.password_reset':
+    'The operator gave a member a new password at the command line, turned the second factor off and ended the sessions.',
   'invitation.created': 'Somebody was invited.',
   'invitation.revoked': 'An invitation was revoked.',
   'invitation.accepted': 'An invitation was accepted.',
@@ -22,12 +24,21 @@ export const auditActions = {
   'webhook_endpoint.secret_rotated': 'A webhook endpoint was given a new secret.',
   'webhook_endpoint.disabled': 'A webhook endpoint was disabled by the service, because it failed or said that it is gone.',
   'webhook_endpoint.deleted': 'A webhook endpoint was deleted.',
+  'webhook_repair.created': 'Deliveries were sent again, made up for or cancelled in bulk. Dry runs change nothing and are not here.',
+  'webhook_repair.stopped': 'Such a repair was stopped.',
 } as const;
 
 export type AuditAction = keyof typeof auditActions;
 export const allAuditActions = Object.keys(auditActions) as [AuditAction, ...AuditAction[]];
 
-export const auditTargets = ['workspace', 'member', 'invitation', 'api_key', 'webhook_endpoint'] as const satisfies readonly IdKind[];
+export const auditTargets = [
+  'workspace',
+  'member',
+  'invitation',
+  'api_key',
+  'webhook_endpoint',
+  'webhook_repair',
+] as const satisfies readonly IdKind[];
 export type AuditTarget = (typeof auditTargets)[number];
 
 export const auditActorTypes = ['person', 'key', 'system'] as const;

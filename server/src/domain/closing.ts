@@ -32,6 +32,7 @@ export function decideClosing(
       ...endpoint,
       status: 'disabled',
       disabledReason: DISABLED_REASON,
+      disabledCause: 'workspace_closed',
       version: endpoint.version + 1,
       updatedAt: now,
     }),

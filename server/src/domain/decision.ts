@@ -13,6 +13,7 @@ import type { LedgerEntry } from './ledger.ts';
 import type { Member } from './member.ts';
 import type { Milestone } from './milestone.ts';
 import type { Payment } from './payment.ts';
+import type { NewPerson } from './person.ts';
 import type { Project } from './project.ts';
 import type { WebhookEndpoint } from './webhook-endpoint.ts';
 import type { WebhookRepair } from './webhook-repair.ts';
@@ -49,6 +50,8 @@ export interface Changes {
   readonly apiKeys?: readonly ApiKey[];
   readonly webhookEndpoints?: readonly WebhookEndpoint[];
   readonly webhookRepairs?: readonly WebhookRepair[];
+  /** People who exist from here on. */
+  readonly people?: readonly NewPerson[];
   readonly members?: readonly Member[];
   readonly invitations?: readonly Invitation[];
   /** Deliveries as they are from here on, and what is asked of them; the worker writes them too, so they are not rewritten whole. */

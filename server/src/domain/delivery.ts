@@ -22,6 +22,8 @@ export interface Delivery {
   readonly eventId: Uuid;
   readonly eventType: EventType;
   readonly eventSeq: number;
+  /** Of the event before it that this endpoint was given a delivery of; null for the first. */
+  readonly previousSeq: number | null;
   readonly status: DeliveryStatus;
   /** How many attempts have ended. */
   readonly attempts: number;

@@ -89,6 +89,16 @@ export const errorCatalogue = {
     meaning: 'Too many attempts to sign in came from this address or for this account.',
     fix: 'Wait as many seconds as Retry-After says. Sessions that exist go on.',
   },
+  too_many_mails: {
+    title: 'Too many invitations were mailed',
+    meaning: 'As many invitations as may be were mailed to this address, or by whoever invites, within the hour. Nothing was changed.',
+    fix: 'Wait as many seconds as Retry-After says, then invite again.',
+  },
+  workspace_creation_refused: {
+    title: 'Only owners create workspaces here',
+    meaning: 'On this server a workspace is created by somebody who owns one already (WORKSPACE_CREATION=owners).',
+    fix: 'Ask an owner to create it and to invite you, or the operator to set WORKSPACE_CREATION=anyone.',
+  },
   foreign_origin: {
     title: 'The request comes from another site',
     meaning: 'A request with a session came from a page of another origin, or a write with a session did not say where it comes from.',

@@ -3,14 +3,8 @@
 import { describe, expect, test } from 'vitest';
 import { changesBetween } from './audit.ts';
 import type { Context, Decision } from './decision.ts';
-import {
-  decideAcceptance,
-  decideInvitation,
-  decideInvitationRevocation,
-  INVITATION_LIFETIME_MS,
-  type Invitation,
-  statusOf,
-} from './invitation.ts';
+import { INVITATION_LIFETIME_MS, type Invitation, statusOf } from './invitation.ts';
+import { decideAcceptance, decideInvitation, decideInvitationRevocation } from './inviting.ts';
 import { hashToken, makeLinkToken } from './link-token.ts';
 import { decideFirstOwner, decideMakeOwner, decideRemoval, decideRoleChange, join, MAX_MEMBERS, type Member } from './member.ts';
 import { refusePassword } from './person.ts';
@@ -33,13 +27,16 @@ const member = (n: number, role: Role, change: Partial<Member> = {}): Member => 
   ...change,
 });
 const actor = (role: Role, personId: string | null = null) => ({ scopes: roleScopes[role], personId });
+/** Nobody invited anybody. */
+const alone = ({ id }: Pick<Member, 'id'>) => ({ id, email: 'somebody@example.com', invitations: [] });
+const of = (members: readonly Member[], ...invitations: Invitation[]) => ({ members, invitations });
 const codeOf = (decision: Decision<unknown>): string => (decision.accepted ? 'accepted' : decision.refusal.code);
 const actionsOf = (decision: Decision<unknown>) => (decision.accepted ? (decision.changes.audit ?? []).map(({ action }) => action) : []);
 const person = { id: id(500), email: 'grace@example.com', name: 'Grace', totpEnabled: false, createdAt: now };
 
 function invite(): Invitation {
   const draft = { email: 'Grace@Example.com', role: 'developer', tokenHash: hashToken('t') } as const;
-  const decision = decideInvitation(draft, actor('owner'), [member(2, 'owner')], null, context);
+  const decision = decideInvitation(draft, actor('owner'), of([member(2, 'owner')]), null, context);
   if (!decision.accepted) throw new Error(decision.refusal.code);
   return decision.result;
 }
@@ -48,17 +45,19 @@ describe('an invitation', () => {
   test('makes the one with its address a member, once, until its end (I-33)', () => {
     const invitation = invite();
     const owners = [member(2, 'owner')];
-    const accepted = decideAcceptance(invitation, person, owners, context);
+    const accepted = decideAcceptance(invitation.id, person, of(owners, invitation), context);
     expect(accepted).toMatchObject({ accepted: true, result: { personId: person.id, role: 'developer' } });
     expect(actionsOf(accepted)).toEqual(['invitation.accepted', 'member.added']);
     const used = accepted.accepted ? (accepted.changes.invitations?.[0] as Invitation) : invitation;
-    expect(codeOf(decideAcceptance(used, { ...person, id: id(501) }, owners, context))).toBe('invitation_invalid');
-    expect(codeOf(decideAcceptance(invitation, { ...person, email: 'other@example.com' }, owners, context))).toBe('invitation_invalid');
-    expect(codeOf(decideAcceptance(invitation, person, owners, at(later)))).toBe('invitation_invalid');
-    expect(codeOf(decideAcceptance(undefined, person, owners, context))).toBe('invitation_invalid');
-    expect(codeOf(decideAcceptance(invitation, person, [...owners, member(3, 'viewer', { personId: person.id })], context))).toBe(
-      'already_member',
+    expect(codeOf(decideAcceptance(used.id, { ...person, id: id(501) }, of(owners, used), context))).toBe('invitation_invalid');
+    expect(codeOf(decideAcceptance(invitation.id, { ...person, email: 'other@example.com' }, of(owners, invitation), context))).toBe(
+      'invitation_invalid',
     );
+    expect(codeOf(decideAcceptance(invitation.id, person, of(owners, invitation), at(later)))).toBe('invitation_invalid');
+    expect(codeOf(decideAcceptance(id(998), person, of(owners), context))).toBe('invitation_invalid');
+    expect(
+      codeOf(decideAcceptance(invitation.id, person, of([...owners, member(3, 'viewer', { personId: person.id })], invitation), context)),
+    ).toBe('already_member');
   });
 
   test('that was revoked is worth nothing; one that was accepted is not revoked any more (I-33)', () => {
@@ -70,7 +69,7 @@ describe('an invitation', () => {
       'expired',
       'accepted',
     ]);
-    expect(codeOf(decideAcceptance(gone, person, [], context))).toBe('invitation_invalid');
+    expect(codeOf(decideAcceptance(gone.id, person, of([], gone), context))).toBe('invitation_invalid');
     expect(actionsOf(revoked)).toEqual(['invitation.revoked']);
     expect(actionsOf(decideInvitationRevocation(gone, context))).toEqual([]);
     expect(codeOf(decideInvitationRevocation({ ...invitation, acceptedAt: now }, context))).toBe('invalid_transition');
@@ -79,9 +78,9 @@ describe('an invitation', () => {
   test('is made by those alone who may do what it gives', () => {
     const draft = { email: 'a@b.test', role: 'finance', tokenHash: hashToken('t') } as const;
     for (const role of ['owner', 'admin', 'finance'] as const)
-      expect(codeOf(decideInvitation(draft, actor(role), [], null, context))).toBe('accepted');
+      expect(codeOf(decideInvitation(draft, actor(role), of([]), null, context))).toBe('accepted');
     for (const role of ['developer', 'viewer'] as const)
-      expect(codeOf(decideInvitation(draft, actor(role), [], null, context))).toBe('scope_escalation');
+      expect(codeOf(decideInvitation(draft, actor(role), of([]), null, context))).toBe('scope_escalation');
   });
 });
 
@@ -94,30 +93,30 @@ describe('members', () => {
   test('the last owner is neither changed nor removed, one of two is (I-34)', () => {
     const [one, other] = [member(2, 'owner'), member(3, 'owner')];
     const gone = member(4, 'owner', { removedAt: now });
-    expect(codeOf(decideRoleChange(one.id, 'viewer', actor('owner'), [one, gone], context))).toBe('last_owner');
-    expect(codeOf(decideRemoval(one.id, actor('viewer', one.personId), [one, gone], context))).toBe('last_owner');
-    expect(codeOf(decideRoleChange(one.id, 'viewer', actor('owner'), [one, other], context))).toBe('accepted');
-    expect(codeOf(decideRemoval(one.id, actor('owner'), [one, other], context))).toBe('accepted');
+    expect(codeOf(decideRoleChange(alone(one), 'viewer', actor('owner'), [one, gone], context))).toBe('last_owner');
+    expect(codeOf(decideRemoval(alone(one), actor('viewer', one.personId), [one, gone], context))).toBe('last_owner');
+    expect(codeOf(decideRoleChange(alone(one), 'viewer', actor('owner'), [one, other], context))).toBe('accepted');
+    expect(codeOf(decideRemoval(alone(one), actor('owner'), [one, other], context))).toBe('accepted');
   });
 
   test('owners are changed by owners; everybody may leave', () => {
     const all = [member(2, 'owner'), member(3, 'owner'), member(4, 'viewer')];
     const [owner, , viewer] = all as [Member, Member, Member];
-    expect(codeOf(decideRemoval(owner.id, actor('admin'), all, context))).toBe('insufficient_scope');
-    expect(codeOf(decideRoleChange(owner.id, 'admin', actor('admin'), all, context))).toBe('insufficient_scope');
-    expect(codeOf(decideRemoval(owner.id, actor('viewer', viewer.personId), all, context))).toBe('insufficient_scope');
-    expect(codeOf(decideRemoval(viewer.id, actor('viewer', viewer.personId), all, context))).toBe('accepted');
-    expect(actionsOf(decideMakeOwner(viewer.id, all, context))).toEqual(['member.role_changed']);
-    expect(actionsOf(decideMakeOwner(owner.id, all, context))).toEqual([]);
+    expect(codeOf(decideRemoval(alone(owner), actor('admin'), all, context))).toBe('insufficient_scope');
+    expect(codeOf(decideRoleChange(alone(owner), 'admin', actor('admin'), all, context))).toBe('insufficient_scope');
+    expect(codeOf(decideRemoval(alone(owner), actor('viewer', viewer.personId), all, context))).toBe('insufficient_scope');
+    expect(codeOf(decideRemoval(alone(viewer), actor('viewer', viewer.personId), all, context))).toBe('accepted');
+    expect(actionsOf(decideMakeOwner(alone(viewer), all, context))).toEqual(['member.role_changed']);
+    expect(actionsOf(decideMakeOwner(alone(owner), all, context))).toEqual([]);
   });
 
   test('who is gone is absent; who comes back is the same member; a full workspace takes nobody', () => {
     const gone = member(2, 'viewer', { removedAt: now });
     for (const decision of [
-      decideRoleChange(gone.id, 'viewer', actor('owner'), [gone], context),
-      decideRemoval(gone.id, actor('owner'), [gone], context),
-      decideMakeOwner(gone.id, [gone], context),
-      decideMakeOwner(id(999), [gone], context),
+      decideRoleChange(alone(gone), 'viewer', actor('owner'), [gone], context),
+      decideRemoval(alone(gone), actor('owner'), [gone], context),
+      decideMakeOwner(alone(gone), [gone], context),
+      decideMakeOwner(alone({ id: id(999) }), [gone], context),
     ])
       expect(codeOf(decision)).toBe('not_found');
     expect(join(gone.personId, 'n', 'finance', [gone], context)).toMatchObject({

@@ -4,6 +4,7 @@
 import { type AuditDraft, changesBetween } from './audit.ts';
 import { accept, type Context, type Decision, reject, rejectMissing } from './decision.ts';
 import type { Uuid } from './ids.ts';
+import { type Invitation, revokeWith } from './invitation.ts';
 import { type GivenRole, type Role, roleScopes } from './roles.ts';
 import { covers, type Scope } from './scopes.ts';
 
@@ -24,6 +25,14 @@ export const MAX_MEMBERS = 500;
 export interface MemberActor {
   readonly scopes: readonly Scope[];
   readonly personId: Uuid | null;
+}
+
+/** The member whom a decision is about, and the invitations that wait, some of which may fall with it. */
+export interface Concerned {
+  readonly id: Uuid;
+  /** Of the person; it never changes. */
+  readonly email: string;
+  readonly invitations: readonly Invitation[];
 }
 
 export const isPresent = (member: Member): boolean => member.removedAt === null;
@@ -54,30 +63,30 @@ export function join(personId: Uuid, name: string, role: Role, members: readonly
 }
 
 export function decideRoleChange(
-  id: Uuid,
+  concerned: Concerned,
   role: GivenRole,
   actor: MemberActor,
   members: readonly Member[],
   context: Context,
 ): Decision<Member> {
-  const member = members.find((candidate) => candidate.id === id);
-  if (member === undefined || !isPresent(member)) return rejectMissing();
+  const member = presentMember(concerned.id, members);
+  if (member === undefined) return rejectMissing();
   if (member.role === role) return accept(member);
   const refusal = refuseGiving(role, actor) ?? refuseTouching(member, actor, members);
   if (refusal !== null) return refusal;
-  return change(member, role, context);
+  return change(member, role, concerned, context);
 }
 
-export function decideMakeOwner(id: Uuid, members: readonly Member[], context: Context): Decision<Member> {
-  const member = members.find((candidate) => candidate.id === id);
-  if (member === undefined || !isPresent(member)) return rejectMissing();
-  return member.role === 'owner' ? accept(member) : change(member, 'owner', context);
+export function decideMakeOwner(concerned: Concerned, members: readonly Member[], context: Context): Decision<Member> {
+  const member = presentMember(concerned.id, members);
+  if (member === undefined) return rejectMissing();
+  return member.role === 'owner' ? accept(member) : change(member, 'owner', concerned, context);
 }
 
 /** Anybody may leave; removing somebody else takes the scope, and an owner to remove an owner. */
-export function decideRemoval(id: Uuid, actor: MemberActor, members: readonly Member[], context: Context): Decision<Member> {
-  const member = members.find((candidate) => candidate.id === id);
-  if (member === undefined || !isPresent(member)) return rejectMissing();
+export function decideRemoval(concerned: Concerned, actor: MemberActor, members: readonly Member[], context: Context): Decision<Member> {
+  const member = presentMember(concerned.id, members);
+  if (member === undefined) return rejectMissing();
   const leaves = member.personId === actor.personId;
   if (!leaves && !covers(actor.scopes, ['members:write'])) {
     return reject('insufficient_scope', 'Removing somebody else takes the scope members:write.');
@@ -85,9 +94,11 @@ export function decideRemoval(id: Uuid, actor: MemberActor, members: readonly Me
   const refusal = refuseTouching(member, leaves ? { ...actor, scopes: roleScopes.owner } : actor, members);
   if (refusal !== null) return refusal;
   const removed: Member = { ...member, removedAt: context.now, updatedAt: context.now };
+  const { invitations, audit } = revokeWith({ ...concerned, personId: member.personId, role: null }, concerned.invitations, context);
   return accept(removed, {
     members: [removed],
-    audit: [entry('member.removed', member, changesBetween({ role: member.role }, { role: null }))],
+    invitations,
+    audit: [entry('member.removed', member, changesBetween({ role: member.role }, { role: null })), ...audit],
   });
 }
 
@@ -107,10 +118,14 @@ function refuseTouching(member: Member, actor: MemberActor, members: readonly Me
     : reject('last_owner', 'This is the last owner of the workspace; make somebody else an owner first.');
 }
 
-function change(member: Member, role: Role, context: Context): Decision<Member> {
+const presentMember = (id: Uuid, members: readonly Member[]): Member | undefined =>
+  members.find((candidate) => candidate.id === id && isPresent(candidate));
+
+function change(member: Member, role: Role, concerned: Concerned, context: Context): Decision<Member> {
   const changed: Member = { ...member, role, updatedAt: context.now };
-  const audit = entry('member.role_changed', member, changesBetween({ role: member.role }, { role }));
-  return accept(changed, { members: [changed], audit: [audit] });
+  const entryOfChange = entry('member.role_changed', member, changesBetween({ role: member.role }, { role }));
+  const { invitations, audit } = revokeWith({ ...concerned, personId: member.personId, role }, concerned.invitations, context);
+  return accept(changed, { members: [changed], invitations, audit: [entryOfChange, ...audit] });
 }
 
 const entry = (action: AuditDraft['action'], member: Member, changes: AuditDraft['changes']): AuditDraft => ({

@@ -12,6 +12,18 @@ export interface Person {
   readonly createdAt: Date;
 }
 
+/** Somebody who signs up: made in the commit that gives them their first place, since neither is of use without the other. */
+export interface NewPerson {
+  readonly id: Uuid;
+  /** Of what proves who they are. */
+  readonly accountId: Uuid;
+  /** In lower case. */
+  readonly email: string;
+  readonly name: string;
+  readonly passwordHash: string;
+  readonly createdAt: Date;
+}
+
 /** One workspace of a person. */
 export interface Membership {
   readonly workspaceId: Uuid;

@@ -190,6 +190,7 @@ describe('a webhook endpoint', () => {
     eventTypes: null,
     status: 'enabled',
     disabledReason: null,
+    disabledCause: null,
     secrets: [{ sealed: 's1', expiresAt: null }],
     signatureSchemes: ['v1'],
     signingKeys: [],
@@ -207,11 +208,12 @@ describe('a webhook endpoint', () => {
   };
 
   test('says why it is disabled, and once enabled again is sent only what happens from then on', () => {
-    const disabled = accepted(decideEndpointUpdate({ status: 'disabled', disabledReason: 'gone' }, null, endpoint, context)).result;
-    expect(disabled).toMatchObject({ status: 'disabled', disabledReason: 'gone', afterSeq: 5 });
-    expect(accepted(decideEndpointUpdate({ description: 'x' }, null, disabled, context)).result.disabledReason).toBe('gone');
+    const disabled = accepted(decideEndpointUpdate({ status: 'disabled' }, null, endpoint, context)).result;
+    expect(disabled).toMatchObject({ status: 'disabled', disabledReason: 'Disabled by a request.', disabledCause: 'request', afterSeq: 5 });
+    expect(accepted(decideEndpointUpdate({ description: 'x' }, null, disabled, context)).result.disabledCause).toBe('request');
     expect(accepted(decideEndpointUpdate({ status: 'enabled' }, null, disabled, context)).result).toMatchObject({
       disabledReason: null,
+      disabledCause: null,
       afterSeq: 41,
     });
     expect(accepted(decideEndpointUpdate({ status: 'enabled' }, null, endpoint, context)).changes).toEqual({});

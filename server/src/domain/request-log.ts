@@ -22,5 +22,7 @@ export interface RequestLogEntry {
   /** The key that asked; the session's id where a person did. */
   readonly keyId: Uuid;
   readonly bySession: boolean;
+  /** How many requests it stands for: refusals for the rate limit are gathered. */
+  readonly count: number;
   readonly createdAt: Date;
 }

@@ -25,6 +25,10 @@ import type { Uuid } from './ids.ts';
 export const endpointStatuses = ['enabled', 'disabled'] as const;
 export type EndpointStatus = (typeof endpointStatuses)[number];
 
+/** Somebody asked for it, it answered 410 Gone, it has failed for days, or its workspace was closed. */
+export const disabledCauses = ['request', 'gone', 'failing', 'workspace_closed'] as const;
+export type DisabledCause = (typeof disabledCauses)[number];
+
 /** `project`: the events of one project arrive one after the other. */
 export const endpointOrderings = ['none', 'project'] as const;
 export type EndpointOrdering = (typeof endpointOrderings)[number];
@@ -47,6 +51,8 @@ export interface WebhookEndpoint extends EndpointCaps {
   readonly eventTypes: readonly EventType[] | null;
   readonly status: EndpointStatus;
   readonly disabledReason: string | null;
+  /** The same as a word for programs. */
+  readonly disabledCause: DisabledCause | null;
   /** Newest first. */
   readonly secrets: readonly SealedSecret[];
   readonly signatureSchemes: readonly SignatureScheme[];
@@ -87,6 +93,7 @@ export function decideEndpointCreation(draft: WebhookEndpointDraft, context: Con
     workspaceId: context.workspace.id,
     status: 'enabled',
     disabledReason: null,
+    disabledCause: null,
     secrets: [{ sealed: sealedSecret, expiresAt: null }],
     signingKeys: signingKeysFor(draft.signatureSchemes, [], signingKey),
     generation: 1,
@@ -106,7 +113,6 @@ export interface WebhookEndpointUpdate {
   readonly description?: string | null | undefined;
   readonly eventTypes?: readonly EventType[] | null | undefined;
   readonly status?: EndpointStatus | undefined;
-  readonly disabledReason?: string | undefined;
   readonly signatureSchemes?: readonly SignatureScheme[] | undefined;
   /** Used when `signatureSchemes` asks for a key and the endpoint has none. */
   readonly signingKey?: NewSigningKey | undefined;
@@ -115,6 +121,9 @@ export interface WebhookEndpointUpdate {
   readonly rateLimitPerSecond?: number | null | undefined;
   readonly ordering?: EndpointOrdering | undefined;
 }
+
+const byRequest = { disabledReason: 'Disabled by a request.', disabledCause: 'request' } as const;
+const notDisabled = { disabledReason: null, disabledCause: null } as const;
 
 /** Edits, enables or disables. An endpoint that is enabled again is sent what happens from then on. */
 export function decideEndpointUpdate(
@@ -125,7 +134,7 @@ export function decideEndpointUpdate(
 ): Decision<WebhookEndpoint> {
   const stale = rejectStale(expectedVersion, endpoint.version);
   if (stale !== null) return stale;
-  const { disabledReason, signingKey = null, headers: headerChanges = [], ...fields } = update;
+  const { signingKey = null, headers: headerChanges = [], ...fields } = update;
   const headers = mergeHeaders(endpoint.headers, headerChanges);
   if (headers === null) return rejectField('/headers', 'too_many_headers', `An endpoint has at most ${MAX_HEADERS} headers of its own.`);
   const edited = applyFields({ ...endpoint, headers }, fields);
@@ -136,7 +145,7 @@ export function decideEndpointUpdate(
     ...edited,
     ...(isRenewed ? { generation: endpoint.generation + 1, health: unharmed } : {}),
     signingKeys: signingKeysFor(edited.signatureSchemes, endpoint.signingKeys, signingKey),
-    disabledReason: disabled ? (switched ? (disabledReason ?? 'Disabled by a request.') : endpoint.disabledReason) : null,
+    ...(switched ? (disabled ? byRequest : notDisabled) : {}),
     afterSeq: switched && !disabled ? context.lastSeq : endpoint.afterSeq,
   };
   if (isDeepStrictEqual(next, endpoint)) return accept(endpoint);
@@ -149,7 +158,8 @@ export function decideEndpointUpdate(
  */
 export function decideEndpointGone(gone: EndpointGone, endpoint: WebhookEndpoint, context: Context): Decision<WebhookEndpoint> {
   if (endpoint.generation !== gone.generation || endpoint.status === 'disabled') return accept(endpoint);
-  const next = touched({ ...endpoint, status: 'disabled', disabledReason: gone.reason }, context);
+  const disabledCause = gone.failingSince === null ? 'gone' : 'failing';
+  const next = touched({ ...endpoint, status: 'disabled', disabledReason: gone.reason, disabledCause }, context);
   const audit = [entry('webhook_endpoint.disabled', endpoint, next)];
   return accept(next, { webhookEndpoints: [next], events: [endpointDisabled(next, gone.failingSince)], audit });
 }

@@ -1,10 +1,11 @@
 // A repair: deliveries that are sent again, made up for or cancelled in bulk, step by step, until all that its filter matches is done.
 // Pure; decides how a repair begins and ends. Its steps are SQL.
 
+import { type AuditDraft, changesBetween } from './audit.ts';
 import { accept, type Context, type Decision, reject, rejectField } from './decision.ts';
 import type { DeliveryStatus } from './delivery.ts';
 import type { EventType } from './event.ts';
-import type { Uuid } from './ids.ts';
+import { encodeId, type Uuid } from './ids.ts';
 import type { WebhookEndpoint } from './webhook-endpoint.ts';
 
 export const repairActions = {
@@ -92,7 +93,7 @@ export function decideRepairCreation(draft: RepairDraft, endpoint: WebhookEndpoi
     createdAt: context.now,
     completedAt: isDone ? context.now : null,
   };
-  return accept(repair, { webhookRepairs: [repair] });
+  return accept(repair, { webhookRepairs: [repair], audit: entries('webhook_repair.created', repair, described(repair)) });
 }
 
 /** The endpoint has to be there, and to take webhooks unless they are only counted or cancelled. */
@@ -115,5 +116,22 @@ export function decideRepairStop(repair: WebhookRepair, context: Context): Decis
   if (repair.status === 'stopped') return accept(repair);
   if (repair.status === 'completed') return reject('invalid_transition', 'The repair is completed; there is nothing left to stop.');
   const stopped: WebhookRepair = { ...repair, status: 'stopped', reason: 'Stopped by a request.', completedAt: context.now };
-  return accept(stopped, { webhookRepairs: [stopped] });
+  const changes = changesBetween({ status: repair.status }, { status: stopped.status });
+  return accept(stopped, { webhookRepairs: [stopped], audit: entries('webhook_repair.stopped', stopped, changes) });
 }
+
+/** A dry run counts and changes nothing, so nobody has to answer for it. */
+const entries = (action: AuditDraft['action'], { id, dryRun }: WebhookRepair, changes: AuditDraft['changes']): readonly AuditDraft[] =>
+  dryRun ? [] : [{ action, target: { type: 'webhook_repair', id }, changes }];
+
+/** What was asked for, in the terms of the API. */
+const described = ({ action, endpointId, eventTypes, statuses, projectId, since, until }: WebhookRepair): AuditDraft['changes'] =>
+  changesBetween(null, {
+    action,
+    endpoint_id: endpointId === null ? null : encodeId('webhook_endpoint', endpointId),
+    event_types: eventTypes,
+    statuses,
+    project_id: projectId === null ? null : encodeId('project', projectId),
+    since: since?.toISOString() ?? null,
+    until: until?.toISOString() ?? null,
+  });

@@ -5,7 +5,8 @@ import { once } from 'node:events';
 import { createServer, get, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createExports, EXPORT_PAGE, MAX_EXPORTS_PER_WORKSPACE } from './csv-export.ts';
+import { createExports, EXPORT_PAGE, MAX_EXPORTS_PER_WORKSPACE, RECHECK_MS } from './csv-export.ts';
+import type { FindKeys } from './stream-keys.ts';
 
 interface Line {
   readonly id: string;
@@ -14,6 +15,7 @@ interface Line {
 
 const columns = { id: ({ id }: Line) => id, text: ({ text }: Line) => text };
 const workspaceId = '01900000-0000-7000-8000-000000000001';
+const keyId = '01900000-0000-7000-8000-000000000002';
 
 let server: Server | undefined;
 afterEach(() => {
@@ -42,12 +44,14 @@ function source(until: number, onPage: (page: number) => Promise<void> | void = 
 }
 
 const warnings: string[] = [];
-const make = () =>
-  createExports({ now: () => new Date('2026-03-02T09:30:00Z'), log: { warn: (_fields, message) => warnings.push(message) } });
+const BEGIN_MS = Date.parse('2026-03-02T09:30:00Z');
+const holds: FindKeys = async (asked) => asked.map((key) => ({ ...key, expiresAt: null, revokedAt: null }));
+const make = (findCallers = holds, now = () => new Date(BEGIN_MS)) =>
+  createExports({ now, findCallers, log: { warn: (_fields, message) => warnings.push(message) } });
 
 async function serve(exports: ReturnType<typeof make>, lines: ReturnType<typeof source>): Promise<() => Promise<IncomingMessage>> {
   server = createServer(async (_request, response) => {
-    const answer = await exports.open(workspaceId, lines);
+    const answer = await exports.open({ workspaceId, keyId }, lines);
     if (!('stream' in answer)) return void response.writeHead(429).end();
     response.writeHead(200, answer.headers);
     answer.stream(response);
@@ -139,6 +143,27 @@ describe('an export', () => {
     const response = await (await serve(make(), lines))();
     await expect(discard(response)).rejects.toThrow();
     expect(warnings).toContain('an export could not be finished');
+  });
+
+  test.each([
+    ['was revoked', () => [{ workspaceId, id: keyId, expiresAt: null, revokedAt: new Date(BEGIN_MS) }]],
+    ['has expired', () => [{ workspaceId, id: keyId, expiresAt: new Date(BEGIN_MS), revokedAt: null }]],
+    ['is gone, as a session or a membership is', () => []],
+  ])('is cut within the time of a look, never ended as if it were whole, when its key %s', async (_what, ended) => {
+    let nowMs = BEGIN_MS;
+    let looks = 0;
+    const lines = source(Number.POSITIVE_INFINITY, () => void (nowMs += RECHECK_MS / 5));
+    const findCallers: FindKeys = async (asked) => (++looks < 3 ? holds(asked) : ended());
+    const response = await (
+      await serve(
+        make(findCallers, () => new Date(nowMs)),
+        lines,
+      )
+    )();
+    warnings.length = 0;
+    await expect(discard(response)).rejects.toThrow();
+    expect(warnings).toEqual(['an export was cut: its key, session or membership has ended']);
+    expect([looks, lines.pages()]).toEqual([3, 15]);
   });
 
   test('is cut by a stop of the server', async () => {

@@ -3,11 +3,13 @@
 
 import type { ServerResponse } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
+import { refuseKey } from '../domain/api-key.ts';
 import type { Refusal } from '../domain/errors.ts';
 import type { Uuid } from '../domain/ids.ts';
 import { type Columns, csvHeader, csvWriter } from '../schemas/csv.ts';
 import type { Page } from '../store/lists.ts';
-import type { StreamAnswer } from './route.ts';
+import type { Caller, StreamAnswer } from './route.ts';
+import type { FindKeys } from './stream-keys.ts';
 
 export interface ExportSource<Entity> {
   /** What the file is called, without its ending. */
@@ -17,12 +19,14 @@ export interface ExportSource<Entity> {
 }
 
 export type OpenExport = <Entity extends { readonly id: Uuid }>(
-  workspaceId: Uuid,
+  caller: Pick<Caller, 'workspaceId' | 'keyId'>,
   source: ExportSource<Entity>,
 ) => Promise<StreamAnswer | Refusal>;
 
 export interface ExportOptions {
   readonly now: () => Date;
+  /** Whether keys and sessions still hold, past any cache. */
+  readonly findCallers: FindKeys;
   readonly log: { warn(fields: object, message: string): void };
 }
 
@@ -33,6 +37,8 @@ export const MAX_EXPORTS = 16;
 export const MAX_EXPORTS_PER_WORKSPACE = 4;
 /** How long a reader may take no more bytes. */
 const STALL_TIMEOUT_MS = 30_000;
+/** How old the word that the caller is still let in may be when a page is written: a key, a session or a membership may end meanwhile. */
+export const RECHECK_MS = 500;
 
 export interface Exports {
   readonly open: OpenExport;
@@ -40,7 +46,7 @@ export interface Exports {
   close(): void;
 }
 
-export function createExports({ now, log }: ExportOptions): Exports {
+export function createExports({ now, findCallers, log }: ExportOptions): Exports {
   const underWay = new Set<ServerResponse>();
   const taken = new Map<Uuid, number>();
   let total = 0;
@@ -57,11 +63,25 @@ export function createExports({ now, log }: ExportOptions): Exports {
     else taken.set(workspaceId, left);
   }
 
+  /** Asks again whenever the last answer is too old. */
+  function admissionOf({ workspaceId, keyId }: Pick<Caller, 'workspaceId' | 'keyId'>): () => Promise<boolean> {
+    let askedAtMs = now().getTime();
+    return async () => {
+      const at = now();
+      if (at.getTime() - askedAtMs < RECHECK_MS) return true;
+      askedAtMs = at.getTime();
+      const [key] = await findCallers([{ workspaceId, id: keyId }]);
+      return key !== undefined && refuseKey(key, at) === null;
+    };
+  }
+
   return {
-    async open(workspaceId, source) {
+    async open(caller, source) {
+      const { workspaceId } = caller;
       if (total >= MAX_EXPORTS || (taken.get(workspaceId) ?? 0) >= MAX_EXPORTS_PER_WORKSPACE) return TOO_MANY;
       // Read before the head is written, so that a database out of reach is a proper refusal.
       enter(workspaceId);
+      const isAdmitted = admissionOf(caller);
       const first = await source.readPage({ limit: EXPORT_PAGE }).finally(() => leave(workspaceId));
       const file = `${source.name}-${now().toISOString().slice(0, 10)}.csv`;
       return {
@@ -69,10 +89,12 @@ export function createExports({ now, log }: ExportOptions): Exports {
         stream(response) {
           enter(workspaceId);
           underWay.add(response);
-          writeExport(response, source, first)
+          writeExport(response, source, first, isAdmitted)
             .catch((error: unknown) => {
               // The head is out: what is left is to cut the connection, so that nobody takes the file for whole.
-              log.warn({ err: error }, 'an export could not be finished');
+              if (error === NOT_ADMITTED)
+                log.warn({ workspaceId, keyId: caller.keyId }, 'an export was cut: its key, session or membership has ended');
+              else log.warn({ err: error }, 'an export could not be finished');
               response.destroy();
             })
             .finally(() => {
@@ -93,16 +115,21 @@ const TOO_MANY: Refusal = {
   detail: `At most ${MAX_EXPORTS_PER_WORKSPACE} exports of a workspace, and ${MAX_EXPORTS} in all, are under way at once.`,
 };
 
+const NOT_ADMITTED = new Error('who asked for the export is not let in any more');
+
 async function writeExport<Entity extends { readonly id: Uuid }>(
   response: ServerResponse,
   source: ExportSource<Entity>,
   first: Page<Entity>,
+  isAdmitted: () => Promise<boolean>,
 ): Promise<void> {
   // A reader that goes is no fault of ours; the loop sees that the response is destroyed.
   response.on('error', () => undefined);
   const writeLine = csvWriter(source.columns);
   response.write(csvHeader(source.columns));
   for (let page = first; ; ) {
+    if (!(await isAdmitted())) throw NOT_ADMITTED;
+    if (response.destroyed) return;
     const isTaken = response.write(page.records.map(writeLine).join(''));
     if (!isTaken && !(await drained(response))) return;
     const last = page.records.at(-1);

@@ -1,8 +1,9 @@
 // What the routes of the dashboard need from the database and its neighbours, as functions that speak of the domain.
 // Decides nothing and knows no request.
 
-import { drawInvoice, type InvoiceDocument } from '../documents/invoice-page.ts';
+import type { InvoiceDocument } from '../documents/invoice-page.ts';
 import type { Uuid } from '../domain/ids.ts';
+import type { IssuedInvoice } from '../domain/invoice.ts';
 import type { Milestone } from '../domain/milestone.ts';
 import type { RequestLogEntry } from '../domain/request-log.ts';
 import { dayOf, monthsUntil } from '../domain/time-zone.ts';
@@ -24,6 +25,7 @@ import { listRequestLog, type RequestLogFilters } from '../store/request-log.ts'
 import { findFailingEndpoints } from '../store/webhook-endpoints.ts';
 import { findLetterhead, findTimezone, loadSettings } from '../store/workspace-settings.ts';
 import type { OpenExport } from './csv-export.ts';
+import type { DrawInvoice } from './invoice-drawing.ts';
 import { createReleaseMonths } from './release-months.ts';
 
 export interface DashboardReads {
@@ -35,9 +37,10 @@ export interface DashboardReads {
   /** Null: there is no such project. */
   readonly sumProject: (workspaceId: Uuid, projectId: Uuid) => Promise<ProjectTotals[] | null>;
   readonly openExport: OpenExport;
-  readonly getInvoiceDocument: (workspaceId: Uuid, id: Uuid) => Promise<InvoiceDocument | null>;
-  /** The page as a PDF file. */
-  readonly drawInvoice: (document: InvoiceDocument) => Promise<Buffer>;
+  /** An invoice with the letterhead it was issued under. */
+  readonly getInvoiceDocument: (workspaceId: Uuid, id: Uuid) => Promise<(InvoiceDocument & { readonly invoice: IssuedInvoice }) | null>;
+  /** The page as a PDF file, or a refusal where too many are asked for at once. */
+  readonly drawInvoice: DrawInvoice;
   readonly listRequestLog: (workspaceId: Uuid, filters: RequestLogFilters, page: PageRequest) => Promise<Page<RequestLogEntry>>;
   readonly getUsage: (workspaceId: Uuid) => Promise<Usage>;
 }
@@ -46,6 +49,7 @@ export interface DashboardServices {
   readonly database: Queryable;
   readonly clock: () => Date;
   readonly openExport: OpenExport;
+  readonly drawInvoice: DrawInvoice;
   readonly limitPerMinute: number;
 }
 
@@ -53,7 +57,7 @@ const MINUTE_MS = 60_000;
 const USAGE_HOURS_MS = 24 * 60 * MINUTE_MS;
 
 /** The composition root calls this once. The clock decides which day and which minute it is. */
-export function createDashboardReads({ database, clock, openExport, limitPerMinute }: DashboardServices): DashboardReads {
+export function createDashboardReads({ database, clock, openExport, drawInvoice, limitPerMinute }: DashboardServices): DashboardReads {
   const readInvoice = createByIdReader(database, invoiceSource);
   const releaseMonths = createReleaseMonths({
     sum: (...of) => sumReleases(database, ...of),

@@ -2,6 +2,7 @@
 // Reads the log and writes to connections; never holds more of a stream in memory than one page, and cuts who does not read.
 
 import type { ServerResponse } from 'node:http';
+import { allChangedResources, readHintText } from '../domain/change-hint.ts';
 import type { Refusal } from '../domain/errors.ts';
 import type { Event, EventType } from '../domain/event.ts';
 import type { Uuid } from '../domain/ids.ts';
@@ -49,12 +50,16 @@ export interface StreamRequest {
   readonly afterSeq: number | null;
   /** Null: every kind. */
   readonly types: ReadonlySet<EventType> | null;
+  /** Whether it goes on where an earlier connection broke. */
+  readonly isResumed: boolean;
 }
 
 export interface EventStreams {
   open(caller: Caller, request: StreamRequest): Promise<StreamAnswer | Refusal>;
   /** A notification of new events: workspace ids with commas between, or nothing for "look at all". */
   hear(payload: string): void;
+  /** A notification of what changed without an event, as `hintTexts` writes it. */
+  hearChange(payload: string): void;
   /** Some key changed: those in use are asked for at once. */
   hearKey(): void;
   readonly size: number;
@@ -77,6 +82,9 @@ interface Stream {
 
 /** One event as Server-Sent Events write it. No `event:` line, so that a plain listener gets every kind, those of later versions too. */
 export const eventMessage = (event: Event): string => `id: ${event.seq}\ndata: ${JSON.stringify(presentEvent(event))}\n\n`;
+
+/** A message of another kind than events, so that nobody takes it for one. It has no id: a hint that was missed is not told again. */
+const changeMessage = (resources: readonly string[]): string => `event: change\ndata: ${JSON.stringify({ resources })}\n\n`;
 
 export function createEventStreams(options: EventStreamsOptions): EventStreams {
   const { listEvents, findLastSeqs, findKeys, now, log } = options;
@@ -147,6 +155,12 @@ export function createEventStreams(options: EventStreamsOptions): EventStreams {
     }
   }
 
+  /** Only people are told: a program has asked for events. Who does not read, or hears too late, looks by itself now and then. */
+  function hint({ caller, isOver, response }: Stream, resources: readonly string[]): void {
+    if (caller.session === null || isOver || response.writableNeedDrain) return;
+    response.write(changeMessage(resources));
+  }
+
   async function look(): Promise<void> {
     try {
       const heads = await findLastSeqs([...new Set([...streams].map(({ caller }) => caller.workspaceId))]);
@@ -183,19 +197,21 @@ export function createEventStreams(options: EventStreamsOptions): EventStreams {
     opening.add(place);
     try {
       const seq = request.afterSeq ?? (await findLastSeqs([caller.workspaceId])).get(caller.workspaceId) ?? 0;
-      return { stream: (response) => begin(caller, request.types, seq, response) };
+      return { stream: (response) => begin(caller, request, seq, response) };
     } finally {
       opening.delete(place);
     }
   }
 
-  function begin(caller: Caller, types: ReadonlySet<EventType> | null, seq: number, response: ServerResponse): void {
+  function begin(caller: Caller, { types, isResumed }: StreamRequest, seq: number, response: ServerResponse): void {
     const stream: Stream = { caller, types, response, seq, toldSeq: seq, isPumping: false, isBehind: false, isOver: false };
     response.once('close', () => remove(stream));
     response.on('error', () => {});
     streams.add(stream);
     // How long a client waits before it comes back, and the place where it stands should it have to before the first event.
     response.write(`retry: 2000\nid: ${seq}\n\n`);
+    // Hints of the time between were not kept, so everything may have changed.
+    if (isResumed) hint(stream, allChangedResources);
     if (isClosing) return end(stream, 'the server is stopping');
     startTimers();
     void pump(stream);
@@ -207,6 +223,14 @@ export function createEventStreams(options: EventStreamsOptions): EventStreams {
       if (streams.size === 0) return;
       const told = payload === '' ? null : new Set(payload.split(','));
       for (const stream of streams) if (told === null || told.has(stream.caller.workspaceId)) void pump(stream);
+    },
+    hearChange(payload) {
+      if (streams.size === 0) return;
+      const told = readHintText(payload);
+      for (const stream of streams) {
+        const resources = told.get(stream.caller.workspaceId);
+        if (resources !== undefined) hint(stream, resources);
+      }
     },
     hearKey() {
       if (streams.size > 0) keys.check().catch((error: unknown) => log.error({ err: error }, 'keys of event streams not checked'));

@@ -3,17 +3,19 @@
 
 import type { IncomingMessage } from 'node:http';
 import type { Identity, Visit } from '../accounts/identity.ts';
+import type { MailLimits } from '../accounts/mail-limits.ts';
 import type { SignInLimits } from '../accounts/sign-in-limits.ts';
 import type { Lane } from '../commands/lane.ts';
 import type { Uuid } from '../domain/ids.ts';
 import type { Invitation } from '../domain/invitation.ts';
-import type { Membership, Person } from '../domain/person.ts';
+import type { Membership, Person, SessionCaller } from '../domain/person.ts';
 import type { SessionRecord } from '../schemas/account.ts';
 import type { MemberWithPerson } from '../schemas/members.ts';
 import type { AuditEntryWithName, AuditFilters } from '../store/audit-entries.ts';
 import type { ByIdReader } from '../store/by-id.ts';
 import type { InvitationWithInviter } from '../store/invitations.ts';
 import type { Page, PageRequest } from '../store/lists.ts';
+import type { NoWorkspace } from '../store/workspaces.ts';
 
 export interface PeopleReads {
   /** Whether nobody has signed up yet. */
@@ -37,6 +39,8 @@ export interface PeopleReads {
 export interface InvitationMailer {
   /** Begins to send and returns at once: whoever invited is not kept waiting, and a failure is in the log of the server. */
   invite(invitation: Invitation, link: string, workspaceName: string, inviter: string | null): void;
+  /** Counts the mail to come; the refusal where it is one too many. */
+  readonly limits: MailLimits;
 }
 
 export interface People {
@@ -52,8 +56,9 @@ export interface People {
   /** Forgets all setup tokens, once somebody has signed up. */
   endSetup(): Promise<void>;
   revokeSession(personId: Uuid, sessionId: Uuid): Promise<boolean>;
-  /** Makes a workspace with its first owner, unless the person has as many as one may have. */
-  createWorkspace(name: string, person: Person, visit: Visit): Promise<Membership | null>;
+  readonly workspaceCreators: 'owners' | 'anyone';
+  /** Makes a workspace with its first owner, or says why not. */
+  createWorkspace(name: string, caller: SessionCaller, visit: Visit): Promise<Membership | NoWorkspace>;
   /** A fresh token of a link. */
   readonly makeToken: () => string;
   /** The address of the page that takes this token. */

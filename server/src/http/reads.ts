@@ -16,8 +16,8 @@ import { type ByIdReader, createByIdReader } from '../store/by-id.ts';
 import type { Database, Queryable } from '../store/database.ts';
 import { deliverySource, listAttempts } from '../store/deliveries.ts';
 import { type DeliveryFilters, type DeliveryPage, listDeliveries } from '../store/delivery-lists.ts';
-import { eventSource, listEvents } from '../store/events.ts';
-import { type InvoiceFilters, invoiceSource, listInvoices } from '../store/invoices.ts';
+import { type EventChoice, type EventPage, eventSource, isFiltered, searchEvents } from '../store/events.ts';
+import { type InvoiceFilters, listInvoices } from '../store/invoices.ts';
 import type { Page, PageRequest } from '../store/lists.ts';
 import { listMilestones, type MilestoneFilters, milestoneSource } from '../store/milestones.ts';
 import { listPayments, type PaymentFilters, paymentSource } from '../store/payments.ts';
@@ -41,10 +41,9 @@ export interface Reads extends DashboardReads {
   readonly getPayment: ByIdReader<Payment>;
   readonly listPayments: ListOf<Payment, PaymentFilters>;
   readonly listProjectPayments: ListWithin<Payment, PaymentFilters & { readonly projectId: Uuid }>;
-  readonly getInvoice: ByIdReader<IssuedInvoice>;
   readonly listInvoices: ListOf<IssuedInvoice, InvoiceFilters>;
   readonly getEvent: ByIdReader<Event>;
-  readonly listEvents: (workspaceId: Uuid, afterSeq: number, limit: number) => Promise<Page<Event>>;
+  readonly searchEvents: (workspaceId: Uuid, choice: EventChoice, limit: number) => Promise<EventPage>;
   /** What follows in the log, as it is committed. */
   readonly openEventStream: EventStreams['open'];
   readonly getApiKey: ByIdReader<ApiKeyWithUse>;
@@ -101,10 +100,9 @@ export function createReads(
     getPayment: createByIdReader(database, paymentSource),
     listPayments: (...request) => listPayments(shared, ...request),
     listProjectPayments: withinProject(listPayments),
-    getInvoice: createByIdReader(database, invoiceSource),
     listInvoices: (...request) => listInvoices(shared, ...request),
     getEvent: createByIdReader(database, eventSource),
-    listEvents: (...request) => listEvents(shared, ...request),
+    searchEvents: (workspaceId, choice, limit) => searchEvents(isFiltered(choice) ? database : shared, workspaceId, choice, limit),
     openEventStream,
     getApiKey: createByIdReader(database, apiKeySource),
     listApiKeys: (workspaceId, page) => listApiKeys(shared, workspaceId, {}, page),

@@ -2,6 +2,7 @@
 // Reads headers and the socket; asks nobody.
 
 import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
 import type { Visit } from '../accounts/identity.ts';
 import { MAX_USER_AGENT_LENGTH, type Origin } from '../domain/person.ts';
 
@@ -13,15 +14,16 @@ export interface VisitOptions {
 }
 
 export function createVisits({ trustedProxies, publicUrl }: VisitOptions) {
-  /** The address that the outermost trusted proxy saw. What stands before it in the header is the client's own word, and is not believed. */
+  /**
+   * The address that the outermost trusted proxy saw. Hops are counted before anything is said about them: what stands to the left is the
+   * client's own word, and must not move up because a proxy wrote something that is no address.
+   */
   function addressOf(request: IncomingMessage): string | null {
     const { remoteAddress = null } = request.socket;
     if (trustedProxies === 0) return remoteAddress;
-    const hops = headerOf(request, 'x-forwarded-for')
-      .split(',')
-      .map((hop) => hop.trim())
-      .filter((hop) => /^[0-9a-fA-F.:]{2,45}$/.test(hop));
-    return hops.at(-trustedProxies) ?? hops[0] ?? remoteAddress;
+    // Several lines of the header are one list.
+    const hop = [request.headers['x-forwarded-for'] ?? []].flat().join(',').split(',').at(-trustedProxies);
+    return (hop === undefined ? null : addressIn(hop)) ?? remoteAddress;
   }
 
   function originOf(request: IncomingMessage): Origin {
@@ -52,3 +54,12 @@ const headerOf = (request: IncomingMessage, name: string): string => {
   const value = request.headers[name];
   return typeof value === 'string' ? value : '';
 };
+
+/** The address of a hop, which some proxies write with a port or in brackets; null where it is none, such as `unknown`. */
+function addressIn(hop: string): string | null {
+  const plain = hop.trim();
+  const [, bracketed, beforePort] = /^(?:\[([^\]]*)\](?::\d{1,5})?|([\d.]+):\d{1,5})$/.exec(plain) ?? [];
+  const address = bracketed ?? beforePort ?? plain;
+  // A zone is a name of the proxy's own, of any length and form.
+  return isIP(address) !== 0 && !address.includes('%') ? address : null;
+}

@@ -19,9 +19,9 @@ function fakeDatabase(failures = 0) {
 test('the first commit is told at once, and those of the next moments together', async () => {
   const { told, database } = fakeDatabase();
   const announcer = createAnnouncer(database, () => undefined);
-  announcer.announce({ workspaces: ['a'], keys: [], members: false });
+  announcer.announce({ workspaces: ['a'], keys: [], members: false, hints: new Map() });
   expect(told).toEqual(['events a']);
-  for (const workspace of ['b', 'c', 'b', 'a']) announcer.announce({ workspaces: [workspace], keys: [], members: false });
+  for (const workspace of ['b', 'c', 'b', 'a']) announcer.announce({ workspaces: [workspace], keys: [], members: false, hints: new Map() });
   await announcer.settled();
   expect(told).toEqual(['events a', 'events b,c,a']);
 });
@@ -29,7 +29,7 @@ test('the first commit is told at once, and those of the next moments together',
 test('a changed key is told, too', async () => {
   const { told, database } = fakeDatabase();
   const announcer = createAnnouncer(database, () => undefined);
-  announcer.announce({ workspaces: [], keys: [{ workspaceId: 'w', id: 'k' }], members: false });
+  announcer.announce({ workspaces: [], keys: [{ workspaceId: 'w', id: 'k' }], members: false, hints: new Map() });
   await announcer.settled();
   expect(told).toEqual(['keys w:k']);
 });
@@ -38,7 +38,7 @@ test('what could not be told is told again, once', async () => {
   const { told, database } = fakeDatabase(1);
   const errors: unknown[] = [];
   const announcer = createAnnouncer(database, (error) => errors.push(error));
-  announcer.announce({ workspaces: ['a'], keys: [], members: false });
+  announcer.announce({ workspaces: ['a'], keys: [], members: false, hints: new Map() });
   await announcer.settled();
   expect(errors).toHaveLength(1);
   expect(told).toEqual(['events a']);

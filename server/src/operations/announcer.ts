@@ -2,7 +2,7 @@
 // A lost notification loses nothing: workers look by themselves now and then, and cached keys age.
 
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Committed } from '../commands/lane.ts';
+import type { Committed } from '../commands/carry-out.ts';
 import type { Uuid } from '../domain/ids.ts';
 import type { Database } from '../store/database.ts';
 import { EVENTS_CHANNEL } from '../webhooks/spread.ts';

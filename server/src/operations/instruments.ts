@@ -108,3 +108,7 @@ function renderNumber(value: number): string {
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
   return String(value);
 }
+
+export function gauge(name: string, help: string, value: number): Family {
+  return { name, help, type: 'gauge', samples: [{ value }] };
+}

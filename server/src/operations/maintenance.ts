@@ -14,10 +14,10 @@ import {
   pruneRepairs,
   workspacesAfter,
 } from '../store/retention.ts';
+import { startHourly } from './hourly.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 export const IDEMPOTENCY_RETENTION_MS = 30 * DAY_MS;
-const INTERVAL_MS = 60 * 60_000;
 const BITE = 500;
 /** Deliveries of one bite: each goes with up to a dozen attempts of up to 16 KiB. */
 export const DELIVERY_BITE = 200;
@@ -125,22 +125,12 @@ export async function pruneDelivered(
 
 /** Prunes now and every hour, until the returned function is called. */
 export function startMaintenance({ database, clock, log, retention, onPruned }: MaintenanceOptions): () => Promise<void> {
-  const ending = new AbortController();
-  let running: Promise<unknown> = Promise.resolve();
-  async function prune(): Promise<void> {
-    const answers = await pruneOnce(database, clock(), ending.signal);
-    if (answers > 0) onPruned?.('idempotency_keys', answers);
-    await pruneDelivered({ database, retention, ...(onPruned === undefined ? {} : { onPruned }) }, clock(), ending.signal);
-  }
-  const round = (): void => {
-    running = running.then(prune).catch((error: unknown) => log.warn({ err: error }, 'pruning failed; it is tried again within the hour'));
-  };
-  const timer = setInterval(round, INTERVAL_MS);
-  timer.unref();
-  round();
-  return async () => {
-    clearInterval(timer);
-    ending.abort();
-    await running;
-  };
+  return startHourly(
+    async (signal) => {
+      const answers = await pruneOnce(database, clock(), signal);
+      if (answers > 0) onPruned?.('idempotency_keys', answers);
+      await pruneDelivered({ database, retention, ...(onPruned === undefined ? {} : { onPruned }) }, clock(), signal);
+    },
+    (error) => log.warn({ err: error }, 'pruning failed; it is tried again within the hour'),
+  );
 }

@@ -1,7 +1,6 @@
 // Everything that is counted and measured, as one text for a collector such as Prometheus.
 // Names operations, outcomes and states; never a workspace, an endpoint, a key or an address, so that the series have a bound.
 
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Lane } from '../commands/lane.ts';
 import { type AttemptErrorKind, attemptErrorKinds } from '../domain/delivery.ts';
 import type { Database } from '../store/database.ts';
@@ -9,17 +8,14 @@ import { MAX_COUNTED } from '../store/delivery-backlog.ts';
 import type { Send, SendResult } from '../webhooks/safe-fetch.ts';
 import type { WorkerStatus } from '../webhooks/worker.ts';
 import type { BacklogWatch } from './backlog-watch.ts';
-import { ATTEMPT_BOUNDS_S, CounterByName, type Family, Histogram, REQUEST_BOUNDS_S } from './instruments.ts';
+import { ATTEMPT_BOUNDS_S, CounterByName, type Family, gauge, Histogram, REQUEST_BOUNDS_S } from './instruments.ts';
 import { type ReplicaWatch, refusedFamily, replicaFamilies } from './load-families.ts';
 import type { PruneKind } from './maintenance.ts';
+import { type Lag, processFamilies, startLag } from './process-families.ts';
 import { createRequestMeters, type RequestMeters } from './request-meters.ts';
 
 /** Commands of one batch: powers of two up to the limit of the lane. */
 const BATCH_BOUNDS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
-type Lag = ReturnType<typeof monitorEventLoopDelay>;
-
-const LAG_RESOLUTION_MS = 20;
-const NS_PER_S = 1e9;
 
 /** What came of an attempt, as a label: the class of the answer's status, or why there was none. */
 const answerOutcomes = ['succeeded', 'http_3xx', 'http_4xx', 'http_5xx'] as const;
@@ -154,19 +150,9 @@ export function createMetrics(): Metrics {
   };
 }
 
-function startLag(): Lag {
-  const lag = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
-  lag.enable();
-  return lag;
-}
-
 function outcomeName(result: SendResult): string {
   if (result.kind === 'failed') return result.error;
   return result.statusCode < 300 ? 'succeeded' : `http_${Math.floor(result.statusCode / 100)}xx`;
-}
-
-function gauge(name: string, help: string, value: number): Family {
-  return { name, help, type: 'gauge', samples: [{ value }] };
 }
 
 function info(version: string, database: string): Family {
@@ -255,49 +241,5 @@ function workerFamilies({ lastRunMs, lastError, inFlight }: WorkerStatus, nowMs:
       'Whether the last look for work ended in an error; the log has it.',
       lastError === null ? 0 : 1,
     ),
-  ];
-}
-
-function processFamilies(lag: Lag | null): Family[] {
-  const memory = process.memoryUsage();
-  // What is measured is the time between two ticks of a timer; its own pause is no delay.
-  const late = (read: (lag: Lag) => number): number =>
-    lag === null || lag.count === 0 ? 0 : Math.max(0, read(lag) / NS_PER_S - LAG_RESOLUTION_MS / 1000);
-  const lagHelp = 'How late the event loop was, since metrics were last read:';
-  return [
-    gauge(
-      'nodejs_eventloop_lag_p50_seconds',
-      `${lagHelp} the median.`,
-      late((seen) => seen.percentile(50)),
-    ),
-    gauge(
-      'nodejs_eventloop_lag_p99_seconds',
-      `${lagHelp} the 99th percentile.`,
-      late((seen) => seen.percentile(99)),
-    ),
-    gauge(
-      'nodejs_eventloop_lag_max_seconds',
-      `${lagHelp} the longest.`,
-      late((seen) => seen.max),
-    ),
-    gauge('nodejs_heap_size_used_bytes', 'Of the JavaScript heap, in use.', memory.heapUsed),
-    gauge('nodejs_heap_size_total_bytes', 'Of the JavaScript heap, reserved.', memory.heapTotal),
-    gauge('nodejs_external_memory_bytes', 'Memory of buffers and of the embedded database, outside the JavaScript heap.', memory.external),
-    ...systemFamilies(memory.rss),
-  ];
-}
-
-/** What the system knows of this process. */
-export function systemFamilies(rss = process.memoryUsage.rss()): Family[] {
-  const { user, system } = process.cpuUsage();
-  return [
-    gauge('process_resident_memory_bytes', 'Memory of the process.', rss),
-    {
-      name: 'process_cpu_seconds_total',
-      help: 'Time on processors, of the program and of the system for it.',
-      type: 'counter',
-      samples: [{ value: (user + system) / 1e6 }],
-    },
-    gauge('process_start_time_seconds', 'When the process began, as seconds since 1970.', performance.timeOrigin / 1000),
   ];
 }

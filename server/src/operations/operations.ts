@@ -43,6 +43,7 @@ export interface OperationServices {
   readonly database: Database;
   readonly lane: Lane;
   readonly clock: () => Date;
+  readonly newId: () => Uuid;
   readonly random: (bytes: Uint8Array) => void;
   readonly hashPassword: (password: string) => Promise<string>;
 }
@@ -61,7 +62,7 @@ const keyInput = z.strictObject({
   workspace: workspaceOption,
 });
 
-export function createOperations({ database, lane, clock, random, hashPassword }: OperationServices): Operations {
+export function createOperations({ database, lane, clock, newId, random, hashPassword }: OperationServices): Operations {
   async function workspaceOf(named: string | undefined): Promise<Uuid> {
     const id = named === undefined ? (await findDefaultWorkspace(database))?.id : decodeId('workspace', named);
     if (id === undefined || id === null) {
@@ -118,7 +119,8 @@ export function createOperations({ database, lane, clock, random, hashPassword }
       const bytes = new Uint8Array(PASSWORD_BYTES);
       random(bytes);
       const password = Buffer.from(bytes).toString('base64url');
-      const found = await resetPassword(database, foldEmail(email), await hashPassword(password), clock());
+      const reset = { email: foldEmail(email), passwordHash: await hashPassword(password), now: clock(), newId };
+      const found = await resetPassword(database, reset);
       if (!found) throw new OperatorError(`Nobody has signed up with "${email}".`);
       return { email: foldEmail(email), password };
     },

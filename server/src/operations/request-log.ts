@@ -10,6 +10,7 @@ export const RING_SIZE = 16_384;
 /** Answers of one statement. */
 const BATCH = 1_024;
 const FLUSH_INTERVAL_MS = 1_000;
+const RATE_LIMITED = 429;
 
 /** Who asked: a key, or a person with a session in its place. */
 export interface Asker {
@@ -34,7 +35,7 @@ export interface RequestLog {
 
 export interface RequestLogOptions {
   readonly insert: (entries: readonly RequestLogEntry[]) => Promise<void>;
-  /** Of reads that succeed, and of refusals for the rate limit, one in so many is kept; 0: none. */
+  /** Of reads that succeed one in so many is kept; 0: none. */
   readonly sampleOneIn: number;
   readonly newId: () => Uuid;
   readonly now: () => number;
@@ -51,6 +52,7 @@ interface Slot {
   status: number;
   durationMs: number;
   at: number;
+  count: number;
 }
 
 const emptySlot = (): Slot => ({
@@ -63,6 +65,7 @@ const emptySlot = (): Slot => ({
   status: 0,
   durationMs: 0,
   at: 0,
+  count: 0,
 });
 
 export function createRequestLog(options: RequestLogOptions): RequestLog {
@@ -74,11 +77,13 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
   let dropped = 0;
   let untilSample = sampleOneIn;
   let flushing: Promise<void> | null = null;
+  /** Refusals for the rate limit that wait, by who asked for what: those of the same second are one entry, or whoever floods the server would fill the log. */
+  const refused = new Map<string, Slot>();
 
-  function keep(asker: Asker, requestId: string, method: LoggedMethod, path: string, status: number, durationMs: number): void {
+  function keep(asker: Asker, requestId: string, method: LoggedMethod, path: string, status: number, durationMs: number): Slot | null {
     if (waiting === RING_SIZE) {
       dropped += 1;
-      return;
+      return null;
     }
     const slot = ring[(first + waiting) % RING_SIZE] as Slot;
     waiting += 1;
@@ -91,9 +96,24 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
     slot.status = status;
     slot.durationMs = durationMs;
     slot.at = now();
+    slot.count = 1;
+    return slot;
+  }
+
+  function gather(asker: Asker, requestId: string, method: LoggedMethod, path: string, durationMs: number): void {
+    const name = `${asker.workspaceId}:${asker.keyId}:${method} ${path}`;
+    const known = refused.get(name);
+    if (known !== undefined) {
+      known.count += 1;
+      return;
+    }
+    const slot = keep(asker, requestId, method, path, RATE_LIMITED, durationMs);
+    if (slot !== null) refused.set(name, slot);
   }
 
   function take(): RequestLogEntry[] {
+    // What is handed on counts no further.
+    refused.clear();
     const count = Math.min(waiting, BATCH);
     return Array.from({ length: count }, (_, i) => {
       const { at, ...rest } = ring[(first + i) % RING_SIZE] as Slot;
@@ -130,12 +150,17 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
       const isRead = method === 'GET';
       return {
         answered(asker, requestId, asked, status, durationMs) {
-          if ((isRead && status < 400) || status === 429) {
+          const used = asked === 'HEAD' ? 'HEAD' : method;
+          if (status === RATE_LIMITED) {
+            gather(asker, requestId, used, path, durationMs);
+            return;
+          }
+          if (isRead && status < 400) {
             untilSample -= 1;
             if (untilSample !== 0) return;
             untilSample = sampleOneIn;
           }
-          keep(asker, requestId, asked === 'HEAD' ? 'HEAD' : method, path, status, durationMs);
+          keep(asker, requestId, used, path, status, durationMs);
         },
       };
     },

@@ -2,8 +2,8 @@
 // Asks the processes; decides nothing about them.
 
 import { type Family, renderFamilies } from '../operations/instruments.ts';
-import { systemFamilies } from '../operations/metrics.ts';
 import type { Health } from '../operations/operator-server.ts';
+import { systemFamilies } from '../operations/process-families.ts';
 import { gatherFamilies, judgeHealth, type Told } from './gather.ts';
 import type { Supervisor } from './supervisor.ts';
 

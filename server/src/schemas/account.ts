@@ -4,7 +4,8 @@
 import { z } from 'zod';
 import { encodeId } from '../domain/ids.ts';
 import { MAX_PASSWORD_LENGTH, type Membership, MIN_PASSWORD_LENGTH, type Person } from '../domain/person.ts';
-import { allRoles, roles } from '../domain/roles.ts';
+import { allRoles, roleScopes, roles } from '../domain/roles.ts';
+import { scope } from './api-keys.ts';
 import { listOf, listQuery } from './lists.ts';
 import { exampleId, idField, name, text, timestamp, wanted } from './text.ts';
 
@@ -39,7 +40,8 @@ export const accountWorkspaceExample = {
   object: 'account_workspace' as const,
   name: 'Studio North',
   member_id: exampleId('member'),
-  role: 'owner' as const,
+  role: 'viewer' as const,
+  scopes: [...roleScopes.viewer],
   closed_at: null,
 };
 
@@ -50,6 +52,7 @@ export const accountWorkspace = z
     name: z.string(),
     member_id: idField('member', 'The membership.'),
     role,
+    scopes: z.array(scope).meta({ description: 'What the role may do.' }),
     closed_at: timestamp('When it was closed; null while it is open.').nullable(),
   })
   .meta({ id: 'AccountWorkspace', description: 'A workspace that a person is a member of.', example: accountWorkspaceExample });
@@ -61,6 +64,7 @@ export function presentMembership(membership: Membership): z.output<typeof accou
     name: membership.workspaceName,
     member_id: encodeId('member', membership.memberId),
     role: membership.role,
+    scopes: [...roleScopes[membership.role]],
     closed_at: membership.closedAt?.toISOString() ?? null,
   };
 }
@@ -72,6 +76,7 @@ export const accountExample = {
   name: 'Ada Byron',
   totp_enabled: false,
   workspaces: [accountWorkspaceExample],
+  may_create_workspaces: true,
   created_at: '2026-03-02T09:30:00.000Z',
 };
 
@@ -83,11 +88,19 @@ export const accountResource = z
     name: z.string(),
     totp_enabled: z.boolean().meta({ description: 'Whether signing in asks for a code as well.' }),
     workspaces: z.array(accountWorkspace).meta({ description: 'The workspaces of the person, oldest first.' }),
+    may_create_workspaces: z
+      .boolean()
+      .meta({ description: 'Whether the person may create workspaces here: by default those may who own one (`WORKSPACE_CREATION`).' }),
     created_at: timestamp('When the person signed up.'),
   })
   .meta({ id: 'Account', description: 'The person who is signed in.', example: accountExample });
 
-export function presentAccount(person: Person, memberships: readonly Membership[]): z.output<typeof accountResource> {
+/** `creators`: who may create workspaces on this server. */
+export function presentAccount(
+  person: Person,
+  memberships: readonly Membership[],
+  creators: 'owners' | 'anyone',
+): z.output<typeof accountResource> {
   return {
     id: encodeId('person', person.id),
     object: 'account',
@@ -95,6 +108,7 @@ export function presentAccount(person: Person, memberships: readonly Membership[
     name: person.name,
     totp_enabled: person.totpEnabled,
     workspaces: memberships.map(presentMembership),
+    may_create_workspaces: creators === 'anyone' || memberships.some((membership) => membership.role === 'owner'),
     created_at: person.createdAt.toISOString(),
   };
 }

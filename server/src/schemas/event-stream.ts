@@ -2,12 +2,7 @@
 // Its messages carry the same Event as the list; what sends them is in http.
 
 import { z } from 'zod';
-import { allEventTypes, type EventType } from '../domain/event.ts';
-import { eventExample, sequence } from './events.ts';
-
-const TYPES = `kinds of event with commas between, none of them twice: ${allEventTypes.join(', ')}`;
-
-const isEventType = (text: string): text is EventType => (allEventTypes as readonly string[]).includes(text);
+import { eventExample, eventTypesFilter, sequence } from './events.ts';
 
 export const eventStreamQuery = z.strictObject({
   after_seq: sequence.optional().meta({
@@ -17,20 +12,10 @@ export const eventStreamQuery = z.strictObject({
     description:
       'Only events after this one, those that exist at once. Left out: those that are committed from now on. `Last-Event-ID` goes before it.',
   }),
-  event_types: z
-    .string({ error: `Must be ${TYPES}.` })
-    .transform((text, context): ReadonlySet<EventType> => {
-      const types = text.split(',');
-      const known = types.filter(isEventType);
-      if (known.length === types.length && new Set(known).size === known.length) return new Set(known);
-      context.issues.push({ code: 'invalid_format', format: 'event_types', input: text, message: `Must be ${TYPES}.` });
-      return z.NEVER;
-    })
-    .optional()
-    .meta({
-      description: 'Send these kinds only, with commas between. Left out: every kind.',
-      example: 'milestone.approved,payment.released',
-    }),
+  event_types: eventTypesFilter.optional().meta({
+    description: 'Send these kinds only, with commas between. Left out: every kind.',
+    example: 'milestone.approved,payment.released',
+  }),
 });
 
 export const eventStreamExample = `retry: 2000

@@ -2,11 +2,11 @@
 // Read only. What a webhook carries is in webhook-payloads.ts.
 
 import { z } from 'zod';
-import { allEventTypes, type Event } from '../domain/event.ts';
+import { allEventTypes, type Event, type EventType } from '../domain/event.ts';
 import { encodeId } from '../domain/ids.ts';
 import { formatTimestamp } from '../domain/timestamp.ts';
 import { limitField, listOf } from './lists.ts';
-import { countField, exampleId, idField, timestamp, wanted } from './text.ts';
+import { countField, exampleId, idField, idFilter, timestamp, wanted } from './text.ts';
 
 export const eventType = z
   .enum(allEventTypes, wanted(`one of ${allEventTypes.join(', ')}`))
@@ -45,8 +45,8 @@ export function presentEvent(event: Event): z.output<typeof eventResource> {
 }
 
 export const eventList = listOf('EventList', eventResource, eventExample, {
-  description: 'One page of the event log, oldest first.',
-  nextCursor: 'The value of `after_seq` for the next page; null on the last page.',
+  description: 'One page of the event log, oldest first; with `order=desc` newest first.',
+  nextCursor: 'The value of `after_seq` for the next page, with `order=desc` that of `before_seq`; null on the last page.',
   example: '4',
 });
 
@@ -63,6 +63,19 @@ export const sequence = z
   })
   .meta({ type: 'integer', format: 'int64', minimum: 0 });
 
+const TYPES = `kinds of event with commas between, none of them twice: ${allEventTypes.join(', ')}`;
+
+const isEventType = (text: string): text is EventType => (allEventTypes as readonly string[]).includes(text);
+
+/** Some kinds of events, as one text. */
+export const eventTypesFilter = z.string({ error: `Must be ${TYPES}.` }).transform((text, context): ReadonlySet<EventType> => {
+  const types = text.split(',');
+  const known = types.filter(isEventType);
+  if (known.length === types.length && new Set(known).size === known.length) return new Set(known);
+  context.issues.push({ code: 'invalid_format', format: 'event_types', input: text, message: `Must be ${TYPES}.` });
+  return z.NEVER;
+});
+
 export const eventListQuery = z.strictObject({
   limit: limitField,
   after_seq: sequence.default(0).meta({
@@ -70,6 +83,21 @@ export const eventListQuery = z.strictObject({
     format: 'int64',
     minimum: 0,
     description:
-      'Return the events after this sequence number, oldest first. Remember the last one you handled and ask on from there. Default: 0, the beginning.',
+      'Return the events after this sequence number. Remember the last one you handled and ask on from there. Default: 0, the beginning.',
   }),
+  before_seq: sequence.optional().meta({
+    type: 'integer',
+    format: 'int64',
+    minimum: 0,
+    description: 'Return the events before this sequence number. With `order=desc` it leads from page to page. Left out: up to the end.',
+  }),
+  order: z
+    .enum(['asc', 'desc'], wanted('asc or desc'))
+    .default('asc')
+    .meta({ description: '`asc`: oldest first, which is how to follow the log. `desc`: newest first, which is how to look back.' }),
+  event_types: eventTypesFilter.optional().meta({
+    description: 'Only these kinds, with commas between. Left out: every kind.',
+    example: 'milestone.approved,payment.released',
+  }),
+  project_id: idFilter('project').optional().meta({ description: 'Only events of this project and of what belongs to it.' }),
 });

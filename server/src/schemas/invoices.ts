@@ -5,8 +5,10 @@ import { z } from 'zod';
 import { encodeId } from '../domain/ids.ts';
 import { formatInvoiceNumber, type IssuedInvoice, invoicePaymentStatuses, invoiceStatuses } from '../domain/invoice.ts';
 import { formatTimestamp } from '../domain/timestamp.ts';
+import type { Letterhead } from '../domain/workspace.ts';
 import { choiceQuery, listOf, listQuery } from './lists.ts';
 import { amountField, currencyField, exampleId, idField, idFilter, name, timestamp, wanted } from './text.ts';
+import { logoResource, presentLogo, workspaceExample } from './workspace.ts';
 
 export const invoiceStatus = z
   .enum(invoiceStatuses, wanted(`one of ${invoiceStatuses.join(', ')}`))
@@ -42,6 +44,28 @@ export const invoiceLineResource = z
   })
   .meta({ id: 'InvoiceLine', description: 'One line of an invoice.', example: invoiceExample.lines[0] });
 
+const { name: workspaceName, legal_name, address_lines, tax_id, tax_line, timezone, logo } = workspaceExample;
+const letterheadExample = { name: workspaceName, legal_name, address_lines, tax_id, tax_line, timezone, logo };
+
+export const letterheadResource = z
+  .object({
+    name: z.string().meta({ description: 'What the workspace was called.' }),
+    legal_name: z.string().nullable().meta({ description: 'Who issued it, where that is not the name.' }),
+    address_lines: z.array(z.string()).meta({ description: 'The postal address, line by line.' }),
+    tax_id: z.string().nullable().meta({ description: 'A VAT number, for example.' }),
+    tax_line: z.string().nullable().meta({ description: 'A sentence on taxes.' }),
+    timezone: z.string().meta({ description: 'In which time zone its dates are: a name of the IANA database.' }),
+    logo: logoResource.nullable(),
+  })
+  .meta({
+    id: 'Letterhead',
+    description: 'Who issued an invoice, as the workspace was when it did. Later changes of the settings leave it as it is.',
+    example: letterheadExample,
+  });
+
+/** What one invoice shows when it is read by itself. */
+export const invoiceWithLetterheadExample = { ...invoiceExample, letterhead: letterheadExample };
+
 export const invoiceResource = z
   .object({
     id: idField('invoice'),
@@ -60,6 +84,7 @@ export const invoiceResource = z
     currency: currencyField(),
     paid_at: timestamp('When it was paid; null before.').nullable(),
     created_at: timestamp('When it was issued.'),
+    letterhead: letterheadResource.optional(),
   })
   .meta({ id: 'Invoice', description: 'The document of one approved milestone.', example: invoiceExample });
 
@@ -85,6 +110,22 @@ export function presentInvoice(invoice: IssuedInvoice): z.output<typeof invoiceR
     currency: invoice.currency,
     paid_at: invoice.paidAt === null ? null : formatTimestamp(invoice.paidAt),
     created_at: formatTimestamp(invoice.createdAt),
+  };
+}
+
+/** An invoice that is read by itself. Lists leave the letterhead out. */
+export function presentInvoiceDocument(invoice: IssuedInvoice, letterhead: Letterhead): z.output<typeof invoiceResource> {
+  return {
+    ...presentInvoice(invoice),
+    letterhead: {
+      name: letterhead.name,
+      legal_name: letterhead.legalName,
+      address_lines: [...letterhead.addressLines],
+      tax_id: letterhead.taxId,
+      tax_line: letterhead.taxLine,
+      timezone: letterhead.timezone,
+      logo: presentLogo(letterhead.logo),
+    },
   };
 }
 

@@ -20,7 +20,7 @@ describe('queries of lists', () => {
 
   test('no parameters mean the first 20', () => {
     expect(projectListQuery.parse({}).limit).toBe(20);
-    expect(eventListQuery.parse({})).toEqual({ limit: 20, after_seq: 0 });
+    expect(eventListQuery.parse({})).toEqual({ limit: 20, after_seq: 0, order: 'asc' });
   });
 
   test('strings become numbers, native ids and times', () => {
@@ -64,6 +64,8 @@ describe('queries of lists', () => {
     ['a project id of another kind', paymentListQuery, { project_id: exampleId('payment') }, 'project_id', 'the id of a project'],
     ['NUL in a client id', projectListQuery, { client_id: '\0' }, 'client_id', 'control characters'],
     ['a negative sequence', eventListQuery, { after_seq: '-1' }, 'after_seq', 'a sequence number'],
+    ['an order of its own', eventListQuery, { order: 'newest' }, 'order', 'asc or desc'],
+    ['a kind twice', eventListQuery, { event_types: 'payment.released,payment.released' }, 'event_types', 'none of them twice'],
     ['a sequence beyond 2^53', eventListQuery, { after_seq: '9007199254740993' }, 'after_seq', 'a sequence number'],
     ['attempt 0', deliveryAttemptListQuery, { starting_after: '0' }, 'starting_after', 'the number of an attempt'],
     ['metadata by itself', projectListQuery, { metadata: 'x' }, 'metadata', 'metadata[key]=value'],

@@ -28,6 +28,7 @@ export const requestLogEntryExample = {
   duration_ms: 3.2,
   api_key_id: exampleId('api_key', 7),
   session_id: null,
+  count: 1,
   created_at: '2026-03-21T08:00:00.000Z',
 };
 
@@ -42,6 +43,10 @@ export const requestLogEntryResource = z
     duration_ms: z.number().meta({ minimum: 0, description: 'From the end of its headers until its answer was handed to the network.' }),
     api_key_id: idField('api_key', 'The key that asked; null where a person did.').nullable(),
     session_id: idField('session', 'The session of the person who asked; null where a key did.').nullable(),
+    count: countField(
+      'How many requests the entry stands for. Refusals for the rate limit are gathered: one entry for a caller, an operation and a second, with what the first of them was.',
+      1,
+    ),
     created_at: timestamp('When it was answered.'),
   })
   .meta({
@@ -61,6 +66,7 @@ export function presentRequestLogEntry(entry: RequestLogEntry): z.output<typeof 
     duration_ms: entry.durationMs,
     api_key_id: entry.bySession ? null : encodeId('api_key', entry.keyId),
     session_id: entry.bySession ? encodeId('session', entry.keyId) : null,
+    count: entry.count,
     created_at: formatTimestamp(entry.createdAt),
   };
 }

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { signatureSchemes } from '../domain/endpoint-sending.ts';
 import { allEventTypes, defaultEventTypes } from '../domain/event.ts';
 import { encodeId } from '../domain/ids.ts';
-import { endpointStatuses, type WebhookEndpoint } from '../domain/webhook-endpoint.ts';
+import { disabledCauses, endpointStatuses, type WebhookEndpoint } from '../domain/webhook-endpoint.ts';
 import { overlapSeconds } from './api-keys.ts';
 import { flowExample, flowFields, flowSettings, presentFlow } from './endpoint-flow.ts';
 import { endpointHeaders, endpointHeadersPatch } from './endpoint-headers.ts';
@@ -19,6 +19,12 @@ export const MAX_ENDPOINT_DESCRIPTION_LENGTH = 500;
 export const webhookEndpointStatus = z
   .enum(endpointStatuses, wanted(`one of ${endpointStatuses.join(', ')}`))
   .meta({ id: 'WebhookEndpointStatus', description: 'Only an enabled endpoint is sent to.' });
+
+const disabledCause = z.enum(disabledCauses).meta({
+  id: 'DisabledCause',
+  description:
+    'Why it is disabled: `request`: somebody asked for it. `gone`: it answered 410. `failing`: every attempt failed for days. `workspace_closed`: with its workspace.',
+});
 
 export const signatureScheme = z.enum(signatureSchemes, wanted(`one of ${signatureSchemes.join(', ')}`)).meta({
   id: 'SignatureScheme',
@@ -34,6 +40,7 @@ export const webhookEndpointExample = {
   event_types: [...defaultEventTypes],
   status: 'enabled' as const,
   disabled_reason: null,
+  disabled_cause: null,
   signature_schemes: ['v1' as const],
   public_key: null,
   jwks_path: null,
@@ -51,7 +58,8 @@ const fields = {
   description: z.string().nullable(),
   event_types: z.array(eventType).meta({ description: 'The kinds of event it is sent.' }),
   status: webhookEndpointStatus,
-  disabled_reason: z.string().nullable().meta({ description: 'Why it is disabled; null while it is enabled.' }),
+  disabled_reason: z.string().nullable().meta({ description: 'Why it is disabled, for people; null while it is enabled.' }),
+  disabled_cause: disabledCause.nullable(),
   signature_schemes: z.array(signatureScheme).meta({ description: 'How deliveries are signed: a signature by each.' }),
   public_key: z.string().nullable().meta({
     description: 'The ed25519 public key that verifies `v1a` signatures, as Standard Webhooks writes it; null without that scheme.',
@@ -91,6 +99,7 @@ export function presentWebhookEndpoint(endpoint: WebhookEndpoint): z.output<type
     event_types: [...(endpoint.eventTypes ?? defaultEventTypes)],
     status: endpoint.status,
     disabled_reason: endpoint.disabledReason,
+    disabled_cause: endpoint.disabledCause,
     signature_schemes: [...endpoint.signatureSchemes],
     public_key: key?.publicKey ?? null,
     jwks_path: key === undefined ? null : signingKeysPath(id),

@@ -34,7 +34,7 @@ export const workspaceExample = {
   updated_at: '2026-03-05T11:00:00.000Z',
 };
 
-const logoResource = z
+export const logoResource = z
   .object({
     content_type: z.enum(logoTypes),
     width: countField('In pixels.', 1),
@@ -62,8 +62,10 @@ export const workspaceResource = z
   })
   .meta({ id: 'Workspace', description: 'A workspace and its settings.', example: workspaceExample });
 
+export const presentLogo = (logo: Logo | null): z.output<typeof logoResource> | null =>
+  logo === null ? null : { content_type: logo.contentType, width: logo.width, height: logo.height, data: logo.data.toString('base64') };
+
 export function presentWorkspace(settings: WorkspaceSettings): z.output<typeof workspaceResource> {
-  const { logo } = settings;
   return {
     id: encodeId('workspace', settings.id),
     object: 'workspace',
@@ -71,8 +73,7 @@ export function presentWorkspace(settings: WorkspaceSettings): z.output<typeof w
     legal_name: settings.legalName,
     address_lines: [...settings.addressLines],
     tax_id: settings.taxId,
-    logo:
-      logo === null ? null : { content_type: logo.contentType, width: logo.width, height: logo.height, data: logo.data.toString('base64') },
+    logo: presentLogo(settings.logo),
     default_currency: settings.defaultCurrency,
     invoice_prefix: settings.invoicePrefix,
     tax_line: settings.taxLine,
@@ -84,7 +85,7 @@ export function presentWorkspace(settings: WorkspaceSettings): z.output<typeof w
 }
 
 const BASE64_LENGTH = Math.ceil(MAX_LOGO_BYTES / 3) * 4;
-const LOGO = `a PNG or JPEG image in base64, up to ${MAX_LOGO_BYTES / 1024} KiB and ${MAX_LOGO_PIXELS} by ${MAX_LOGO_PIXELS} pixels; a PNG with 8 bits a channel and not interlaced`;
+const LOGO = `a PNG or JPEG image in base64, up to ${MAX_LOGO_BYTES / 1024} KiB and ${MAX_LOGO_PIXELS} by ${MAX_LOGO_PIXELS} pixels; a PNG with 8 bits a channel, not interlaced and without a single transparent colour, or a baseline or progressive JPEG in grey or RGB`;
 
 const logoInput = z
   .strictObject({
@@ -97,7 +98,10 @@ const logoInput = z
         context.issues.push({ code: 'invalid_format', format: 'image', input: '', message: `Must be ${LOGO}.` });
         return z.NEVER;
       })
-      .meta({ description: `${LOGO.charAt(0).toUpperCase()}${LOGO.slice(1)}.`, maxLength: BASE64_LENGTH }),
+      .meta({
+        description: `${LOGO.charAt(0).toUpperCase()}${LOGO.slice(1)}. Kept without texts, profiles and places.`,
+        maxLength: BASE64_LENGTH,
+      }),
   })
   .meta({ id: 'WorkspaceLogoInput', description: 'A new logo.', example: { data: EXAMPLE_PIXEL } });
 

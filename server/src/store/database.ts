@@ -9,6 +9,11 @@ export interface Queryable {
   query<Row>(text: string, parameters?: readonly unknown[]): Promise<Row[]>;
 }
 
+export interface Transaction extends Queryable {
+  /** What the rows that it writes carry as `xmin`. */
+  readonly id: Promise<string>;
+}
+
 export interface Database extends Queryable {
   readonly kind: 'postgres' | 'pglite';
 
@@ -23,7 +28,7 @@ export interface Database extends Queryable {
    * When the connection dies at COMMIT, the adapter finds out by the transaction's id whether it committed: then it returns as if nothing
    * had happened, or throws `TransactionAborted` (safe to run again) or `CommitUnknown` (neither could be learned).
    */
-  transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T>;
+  transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
 
   /** Tells every process that listens, this one included. Never inside a transaction: there it would take a database-wide lock. */
   notify(channel: string, payload: string): Promise<void>;

@@ -14,6 +14,7 @@ interface DeliveryRow {
   event_id: Uuid;
   event_type: EventType;
   event_seq: bigint;
+  previous_seq: bigint | null;
   status: DeliveryStatus;
   attempts: number;
   next_attempt_at: Date | null;
@@ -29,6 +30,7 @@ function readDelivery(row: DeliveryRow): Delivery {
     eventId: row.event_id,
     eventType: row.event_type,
     eventSeq: Number(row.event_seq),
+    previousSeq: row.previous_seq === null ? null : Number(row.previous_seq),
     status: row.status,
     attempts: row.attempts,
     nextAttemptAt: row.next_attempt_at,
@@ -40,8 +42,8 @@ function readDelivery(row: DeliveryRow): Delivery {
 /** Each delivery with the id and type of its event: one look-up by the primary key of events (workspace_id, seq), forced by the lateral limit. */
 export const deliverySource: Source<Delivery> = {
   select:
-    't.workspace_id, t.id, t.endpoint_id, e.id as event_id, e.type as event_type, t.event_seq, t.status, t.attempts, t.next_attempt_at, ' +
-    't.created_at, t.completed_at',
+    't.workspace_id, t.id, t.endpoint_id, e.id as event_id, e.type as event_type, t.event_seq, t.previous_seq, t.status, t.attempts, ' +
+    't.next_attempt_at, t.created_at, t.completed_at',
   table: 'deliveries',
   join: 'cross join lateral (select x.id, x.type from events x where x.workspace_id = t.workspace_id and x.seq = t.event_seq limit 1) e',
   fromRow: (row) => readDelivery(row as unknown as DeliveryRow),

@@ -90,6 +90,14 @@ const operators: Readonly<Record<string, string>> = { eq: '=', ne: '<>', lt: '<'
 /** SHA-256: a token is random enough that nothing slower is needed. */
 export const hashSessionToken = (token: string): Buffer => hash('sha256', token, 'buffer');
 
+/**
+ * A change of a password, of which a person's account is made, ends the sign-ins that wait for a code in the same commit: the password that
+ * they have proved is none any more.
+ */
+const endingChallenges = (update: string): string => `
+  with changed as (${update}), ended as (delete from identity_challenges where value in (select user_id::text from changed))
+  select * from changed`;
+
 /** More rows than a person has of anything. */
 const MAX_ROWS = 1000;
 
@@ -153,7 +161,8 @@ export function createIdentityRows(queryable: Queryable) {
     const { table, fromRow, whereOf, tokenIn } = describe(model);
     const { parameters, bind } = binder();
     const set = assignments(bind).join(', ');
-    const rows = await run(`update ${table} set ${set} where ${whereOf(conditions, bind)} returning *`, parameters);
+    const text = `update ${table} set ${set} where ${whereOf(conditions, bind)} returning *`;
+    const rows = await run(model === 'account' ? endingChallenges(text) : text, parameters);
     return rows.map((row) => fromRow(row, tokenIn(conditions)));
   }
 

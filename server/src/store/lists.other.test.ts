@@ -4,13 +4,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type OpenDatabase, testDatabases } from '../../test/support/databases.ts';
 import { addEndpoint, addEvents, addWorkspace, newId } from '../../test/support/webhook-fixtures.ts';
+import type { EventType } from '../domain/event.ts';
 import type { Uuid } from '../domain/ids.ts';
 import { listApiKeys } from './api-keys.ts';
 import { createByIdReader } from './by-id.ts';
 import type { Database } from './database.ts';
 import { deliverySource, listAttempts } from './deliveries.ts';
 import { listDeliveries } from './delivery-lists.ts';
-import { eventSource, listEvents } from './events.ts';
+import { type EventChoice, eventSource, LOOKED_THROUGH_EVENTS, listEvents, searchEvents } from './events.ts';
 import { listWebhookEndpoints } from './webhook-endpoints.ts';
 
 let database: Database;
@@ -35,6 +36,49 @@ for (const kind of testDatabases) {
       const id = last.records[0]?.id as Uuid;
       expect(await createByIdReader(database, eventSource)(workspaceId, id)).toEqual(last.records[0]);
     });
+
+    test('the log is read backwards and in stretches, each event once', async () => {
+      const workspaceId = await addWorkspace(database);
+      await addEvents(database, workspaceId, Array(7).fill('project.created'));
+      const seqs = async (choice: Partial<EventChoice>, limit = 3): Promise<[number[], number | null]> => {
+        const { records, next } = await searchEvents(database, workspaceId, { afterSeq: 0, order: 'desc', ...choice }, limit);
+        return [records.map((event) => event.seq), next];
+      };
+      expect(await seqs({})).toEqual([[7, 6, 5], 5]);
+      expect(await seqs({ beforeSeq: 5 })).toEqual([[4, 3, 2], 2]);
+      expect(await seqs({ beforeSeq: 2 })).toEqual([[1], null]);
+      expect(await seqs({ beforeSeq: 1 })).toEqual([[], null]);
+      expect(await seqs({ beforeSeq: 0 })).toEqual([[], null]);
+      expect(await seqs({ beforeSeq: Number.MAX_SAFE_INTEGER, afterSeq: 4 })).toEqual([[7, 6, 5], null]);
+      expect(await seqs({ order: 'asc', afterSeq: 2, beforeSeq: 6 })).toEqual([[3, 4, 5], null]);
+      expect(await seqs({ order: 'asc', afterSeq: 2, beforeSeq: 7 })).toEqual([[3, 4, 5], 5]);
+      expect(await seqs({ afterSeq: 9 })).toEqual([[], null]);
+    });
+
+    test('events of kinds and of a project are found in both directions, a bounded stretch of the log at a time', async () => {
+      const workspaceId = await addWorkspace(database);
+      const count = LOOKED_THROUGH_EVENTS * 2 + 10;
+      const kinds = Array.from({ length: count }, (_, n) => (n % 5_000 === 1 ? 'payment.released' : 'milestone.created'));
+      const projectId = newId();
+      const projectOf = (n: number): Uuid => (n === 10_002 || n === 10_004 ? projectId : newId());
+      await addEvents(database, workspaceId, kinds as EventType[], projectOf);
+      const types = new Set(['payment.released'] as const);
+      const walk = async (order: 'asc' | 'desc', more: Partial<EventChoice>): Promise<{ found: number[]; pages: number }> => {
+        const found: number[] = [];
+        for (let pages = 1, at: number | null = null; ; pages++) {
+          const place = at === null ? {} : order === 'asc' ? { afterSeq: at } : { beforeSeq: at };
+          const page = await searchEvents(database, workspaceId, { afterSeq: 0, order, ...more, ...place }, 2);
+          found.push(...page.records.map((event) => event.seq));
+          if (page.next === null) return { found, pages };
+          at = page.next;
+        }
+      };
+      expect(await walk('desc', { types })).toEqual({ found: [10_002, 5_002, 2], pages: 3 });
+      expect(await walk('asc', { types })).toEqual({ found: [2, 5_002, 10_002], pages: 3 });
+      expect((await walk('desc', { projectId })).found).toEqual([10_005, 10_003]);
+      expect((await walk('asc', { projectId })).found).toEqual([10_003, 10_005]);
+      expect((await walk('desc', { projectId, types })).found).toEqual([]);
+    }, 60_000);
 
     test('deleted endpoints are not listed', async () => {
       const workspaceId = await addWorkspace(database);

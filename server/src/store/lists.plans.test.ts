@@ -10,7 +10,7 @@ import { createByIdReader } from './by-id.ts';
 import type { Database, Queryable } from './database.ts';
 import { deliverySource, listAttempts } from './deliveries.ts';
 import { listDeliveries } from './delivery-lists.ts';
-import { listEvents } from './events.ts';
+import { listEvents, searchEvents } from './events.ts';
 import { listInvoices } from './invoices.ts';
 import { listAllMilestones, listMilestones } from './milestones.ts';
 import { findAwaitingApproval, findOverdue } from './overview.ts';
@@ -49,6 +49,18 @@ async function planOf(database: Database, run: (queryable: Queryable) => Promise
   });
 }
 
+/** Answers the questions about the ends of the log: of so many calls the last is the one that is looked at. */
+function withHead(queryable: Queryable, calls = 2): Queryable {
+  let left = calls;
+  return {
+    query: (text, parameters) => {
+      left -= 1;
+      if (left > 0) return Promise.resolve([{ workspace_id: id, event_seq: 100n }] as never);
+      return queryable.query(text, parameters);
+    },
+  };
+}
+
 const page = { limit: 20, startingAfter: newId(), createdAfter: new Date() };
 const id = newId();
 const plans: [string, string, (queryable: Queryable) => Promise<unknown>][] = [
@@ -73,6 +85,14 @@ const plans: [string, string, (queryable: Queryable) => Promise<unknown>][] = [
   ['invoices of a client', 'invoices_by_client', (q) => listInvoices(q, id, { clientId: 'c' }, page)],
   ['invoices of a milestone', 'invoices_by_project', (q) => listInvoices(q, id, { milestoneId: id }, page)],
   ['events', 'events_pkey', (q) => listEvents(q, id, 5, 20)],
+  ['events backwards', 'events_pkey', (q) => searchEvents(withHead(q), id, { afterSeq: 0, order: 'desc' }, 20)],
+  [
+    'events of kinds',
+    'events_pkey',
+    (q) => searchEvents(withHead(q), id, { afterSeq: 0, order: 'desc', types: new Set(['project.created']) }, 20),
+  ],
+  ['events of a project', 'events_pkey', (q) => searchEvents(withHead(q, 3), id, { afterSeq: 0, order: 'desc', projectId: id }, 20)],
+  ['the first event of a project', 'events_by_id', (q) => searchEvents(withHead(q), id, { afterSeq: 0, order: 'asc', projectId: id }, 20)],
   ['API keys', 'api_keys_pkey', (q) => listApiKeys(q, id, {}, page)],
   ['webhook endpoints', 'webhook_endpoints_pkey', (q) => listWebhookEndpoints(q, id, {}, page)],
   ['deliveries to an endpoint', 'deliveries_by_endpoint', (q) => listDeliveries(q, id, { endpointId: id }, page)],

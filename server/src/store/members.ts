@@ -6,6 +6,7 @@ import type { Membership } from '../domain/person.ts';
 import type { Role } from '../domain/roles.ts';
 import type { Queryable } from './database.ts';
 import { defineList, type Source } from './lists.ts';
+import { sessionHolds } from './sessions.ts';
 import { columnTypes, defineTable } from './tables.ts';
 
 export const memberTable = defineTable<Member>('members', {
@@ -54,26 +55,27 @@ export async function loadMembersOf(queryable: Queryable, workspaceIds: readonly
   return rows.map(memberTable.fromRow);
 }
 
-/** What says whether a member may still write with a session. */
+/** What says whether somebody may still write with a session. */
 export interface MemberValidity {
   readonly workspaceId: Uuid;
   readonly personId: Uuid;
   readonly sessionId: Uuid;
-  readonly role: Role;
-  /** Whether the session is still there. */
+  /** Null for who is no member. */
+  readonly role: Role | null;
+  /** Whether the session still holds. */
   readonly holds: boolean;
 }
 
-/** Of the calling members, only what every write looks at: unique index members_one_per_person, then the primary key of identity_sessions. */
+/** Of the calling people, only what every write looks at: unique index members_one_per_person, then the primary key of identity_sessions. */
 export async function loadMemberValidity(
   queryable: Queryable,
   asked: readonly { readonly workspaceId: Uuid; readonly personId: Uuid; readonly sessionId: Uuid }[],
 ): Promise<MemberValidity[]> {
-  const rows = await queryable.query<{ workspace_id: Uuid; person_id: Uuid; session_id: Uuid; role: Role; holds: boolean }>(
-    `select m.workspace_id, m.person_id, n.session_id, m.role,
-            exists (select from identity_sessions s where s.id = n.session_id and s.user_id = m.person_id and s.expires_at > now()) as holds
+  const rows = await queryable.query<{ workspace_id: Uuid; person_id: Uuid; session_id: Uuid; role: Role | null; holds: boolean }>(
+    `select n.workspace_id, n.person_id, n.session_id, m.role,
+            exists (select from identity_sessions s where s.id = n.session_id and s.user_id = n.person_id and ${sessionHolds('s')}) as holds
      from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as n(workspace_id, person_id, session_id)
-     join members m on m.workspace_id = n.workspace_id and m.person_id = n.person_id and m.removed_at is null`,
+     left join members m on m.workspace_id = n.workspace_id and m.person_id = n.person_id and m.removed_at is null`,
     [asked.map((one) => one.workspaceId), asked.map((one) => one.personId), asked.map((one) => one.sessionId)],
   );
   return rows.map((row) => ({

@@ -3,51 +3,78 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { addWorkspace, onEachDatabase } from '../../test/support/webhook-fixtures.ts';
-import { newId } from '../compose.ts';
 import type { AuditEntry } from '../domain/audit.ts';
 import { GENESIS_HASH } from '../domain/event.ts';
 import type { Person } from '../domain/person.ts';
+import { newId } from '../open-store.ts';
 import { auditEntryTable, listAuditEntries } from './audit-entries.ts';
 import { createIdentityRows, hashSessionToken } from './identity-rows.ts';
 import { hasMembers, listMembers, loadMembersOf, loadMemberValidity, membershipsOf } from './members.ts';
 import {
   addSetupToken,
   claimCode,
-  countAttempts,
+  countAttempt,
+  deleteChallenge,
   deleteSetupTokens,
-  discardPerson,
+  findChallenged,
+  findPasswordHash,
   findPerson,
   findPersonByEmail,
   forgetAttempts,
   hasSetupToken,
-  registerPerson,
+  newPeopleWrites,
+  pruneAttempts,
   renamePerson,
   resetPassword,
 } from './people.ts';
-import { deleteSession, findSessionByHash, listSessions, loadSessionValidity, pruneSessions, touchSessions } from './sessions.ts';
-import { insertRows } from './tables.ts';
+import {
+  deleteSession,
+  deleteSessionByHash,
+  findSessionByHash,
+  listSessions,
+  loadSessionValidity,
+  pruneSessions,
+  touchSessions,
+} from './sessions.ts';
+import { insertRows, sendWrites } from './tables.ts';
 import { createOwnedWorkspace } from './workspaces.ts';
 
 const MINUTE_MS = 60_000;
 
 onEachDatabase('people', (database) => {
-  const draft = (email: string) => ({ id: newId(), accountId: newId(), email, name: 'Ada', passwordHash: 'salt:hash', now: new Date() });
+  const draft = (email: string) => ({
+    id: newId(),
+    accountId: newId(),
+    email,
+    name: 'Ada "A" \\ Byron',
+    passwordHash: 'salt:hash',
+    createdAt: new Date(),
+  });
   const someEmail = (): string => `${randomUUID()}@example.com`;
-  const addPerson = async (email = someEmail()): Promise<Person> => (await registerPerson(database(), draft(email))) as Person;
-  const addOwner = async () => {
+  async function addPerson(email = someEmail()): Promise<Person> {
+    const person = draft(email);
+    await sendWrites(database(), newPeopleWrites([person]));
+    return (await findPerson(database(), person.id)) as Person;
+  }
+  const wanted = (person: Person, sessionId: string) => ({
+    name: 'Studio',
+    person,
+    sessionId,
+    origin: { ip: '192.0.2.1', userAgent: 'test' },
+    now: new Date(),
+    newId,
+    genesisHash: GENESIS_HASH,
+    ownersOnly: false,
+  });
+  /** An owner whose only session has ended. */
+  async function addOwner() {
     const person = await addPerson();
-    const wanted = {
-      name: 'Studio',
-      person,
-      origin: { ip: '192.0.2.1', userAgent: 'test' },
-      now: new Date(),
-      newId,
-      genesisHash: GENESIS_HASH,
-    };
-    const membership = await createOwnedWorkspace(database(), wanted);
-    if (membership === null) throw new Error('no workspace was made');
+    const { id } = await addSession(person.id);
+    const membership = await createOwnedWorkspace(database(), wanted(person, id));
+    if (typeof membership === 'string') throw new Error(membership);
+    await deleteSession(database(), person.id, id);
     return { person, membership };
-  };
+  }
   async function addSession(personId: string) {
     const token = randomBytes(24).toString('base64url');
     const at = new Date();
@@ -56,31 +83,56 @@ onEachDatabase('people', (database) => {
     return { id: session.id, token };
   }
 
-  test('an address belongs to one person; one who never was a member gives it over, with another password and no session', async () => {
+  test('people are made with their passwords, and an address belongs to one person, also for many at once', async () => {
+    const drafts = [draft(someEmail()), draft(someEmail())];
+    await sendWrites(database(), newPeopleWrites(drafts));
+    for (const { id, email, name, passwordHash, createdAt } of drafts) {
+      const person = { id, email, name, totpEnabled: false, createdAt };
+      expect(await findPersonByEmail(database(), email)).toEqual(person);
+      expect(await findPasswordHash(database(), { id })).toBe(passwordHash);
+      expect(await findPasswordHash(database(), { email })).toBe(passwordHash);
+    }
     const email = someEmail();
-    const first = await addPerson(email);
-    const { token } = await addSession(first.id);
-    const second = await registerPerson(database(), { ...draft(email), name: 'Grace', passwordHash: 'other' });
-    expect(second).toMatchObject({ id: first.id, name: 'Grace' });
-    expect(await findSessionByHash(database(), hashSessionToken(token))).toBeNull();
-    const accounts = await database().query('select password_hash from identity_accounts where user_id = $1', [first.id]);
-    expect(accounts).toEqual([{ password_hash: 'other' }]);
-    const { person } = await addOwner();
-    expect(await registerPerson(database(), draft(person.email))).toBeNull();
-    const many = await Promise.all(Array.from({ length: 5 }, () => registerPerson(database(), draft(`same-${email}`))));
-    expect(new Set(many.map((one) => one?.id)).size).toBe(1);
+    const many = await Promise.allSettled(
+      Array.from({ length: 5 }, () => database().transaction((transaction) => sendWrites(transaction, newPeopleWrites([draft(email)])))),
+    );
+    expect(many.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(await findPasswordHash(database(), { email: someEmail() })).toBeNull();
   });
 
-  test('who belongs to nothing can be discarded, a member cannot', async () => {
-    const person = await addPerson();
-    await addSession(person.id);
-    await discardPerson(database(), person.id);
-    expect(await findPerson(database(), person.id)).toBeNull();
+  test('a name changes, and a workspace is made, with a session of that very person that still holds, and otherwise nothing', async () => {
     const { person: owner } = await addOwner();
-    await discardPerson(database(), owner.id);
-    expect(await findPersonByEmail(database(), owner.email)).toMatchObject({ id: owner.id });
-    await renamePerson(database(), owner.id, 'Olivia', new Date());
-    expect((await findPerson(database(), owner.id))?.name).toBe('Olivia');
+    const session = await addSession(owner.id);
+    const strange = await addSession((await addPerson()).id);
+    const nameOf = async () => (await findPerson(database(), owner.id))?.name;
+    expect(await renamePerson(database(), owner.id, session.id, 'Olivia', new Date())).toBe(true);
+    await deleteSession(database(), owner.id, session.id);
+    const idle = await addSession(owner.id);
+    await database().query("update identity_sessions set last_used_at = now() - interval '8 days' where id = $1", [idle.id]);
+    for (const sessionId of [session.id, strange.id, idle.id]) {
+      expect(await renamePerson(database(), owner.id, sessionId, 'Mallory', new Date())).toBe(false);
+      expect(await createOwnedWorkspace(database(), wanted(owner, sessionId))).toBe('session_ended');
+    }
+    expect(await nameOf()).toBe('Olivia');
+  });
+
+  test('a sign-in that waits for its code is found by its identifier alone, and ends with a change of the password in the same commit', async () => {
+    const person = await addPerson();
+    const rows = createIdentityRows(database());
+    const at = new Date();
+    const times = { expiresAt: new Date(at.getTime() + MINUTE_MS), createdAt: at, updatedAt: at };
+    const identifier = randomUUID();
+    const wait = (name: string, value: string) => rows.create('verification', { id: newId(), identifier: name, value, ...times });
+    await wait(identifier, person.id);
+    await wait(`attempts-${identifier}`, '0');
+    expect(await findChallenged(database(), identifier)).toBe(person.id);
+    expect(await findChallenged(database(), `attempts-${identifier}`)).toBeNull();
+    await deleteChallenge(database(), identifier);
+    expect(await findChallenged(database(), identifier)).toBeNull();
+    await wait(identifier, person.id);
+    expect(await rows.update('account', [{ field: 'userId', value: person.id }], { password: 'next' })).toHaveLength(1);
+    expect(await findChallenged(database(), identifier)).toBeNull();
+    expect(await findPasswordHash(database(), person)).toBe('next');
   });
 
   test('a code is claimed once, also by many at once, and again when its time is long over', async () => {
@@ -92,15 +144,21 @@ onEachDatabase('people', (database) => {
     expect(await claimCode(database(), id, code, new Date(now.getTime() + 2 * MINUTE_MS), MINUTE_MS)).toBe(true);
   });
 
-  test('attempts of many at once are each counted, and forgotten with their window', async () => {
+  test('attempts of many at once are each counted, forgotten with their window, and cleared away after it', async () => {
     const [a, b] = [randomBytes(32), randomBytes(32)];
     const now = new Date();
-    const counts = await Promise.all(Array.from({ length: 6 }, () => countAttempts(database(), [a, b], now, MINUTE_MS)));
-    const ofA = counts.map((rows) => rows.find(({ bucket }) => bucket.equals(a))?.attempts).sort();
-    expect(ofA).toEqual([1, 2, 3, 4, 5, 6]);
-    expect(await countAttempts(database(), [a], new Date(now.getTime() + MINUTE_MS), MINUTE_MS)).toMatchObject([{ attempts: 1 }]);
-    await forgetAttempts(database(), b, now);
-    expect(await countAttempts(database(), [b], now, MINUTE_MS)).toMatchObject([{ attempts: 1 }]);
+    const later = new Date(now.getTime() + MINUTE_MS);
+    const counts = await Promise.all(Array.from({ length: 6 }, () => countAttempt(database(), a, now, MINUTE_MS)));
+    expect(counts.map(({ attempts }) => attempts).sort()).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(await countAttempt(database(), a, later, MINUTE_MS)).toMatchObject({ attempts: 1 });
+    await countAttempt(database(), b, now, MINUTE_MS);
+    await forgetAttempts(database(), b);
+    expect(await countAttempt(database(), b, now, MINUTE_MS)).toMatchObject({ attempts: 1 });
+    const old = new Date(now.getTime() - 60 * MINUTE_MS);
+    for (let i = 0; i < 5; i++) await countAttempt(database(), randomBytes(32), old, MINUTE_MS);
+    expect(await pruneAttempts(database(), now, 3)).toBe(3);
+    expect(await pruneAttempts(database(), now, 3)).toBe(2);
+    expect(await countAttempt(database(), b, now, MINUTE_MS)).toMatchObject({ attempts: 2 });
   });
 
   test('setup tokens are known by their hash; alone, the last one counts', async () => {
@@ -123,6 +181,8 @@ onEachDatabase('people', (database) => {
     expect(await loadSessionValidity(database(), named)).toMatchObject([{ ...named[0], revokedAt: null }]);
     const asked = [{ workspaceId: membership.workspaceId, personId: person.id, sessionId: id }];
     expect(await loadMemberValidity(database(), asked)).toEqual([{ ...asked[0], role: 'owner', holds: true }]);
+    const strangers = [{ workspaceId: await addWorkspace(database()), personId: person.id, sessionId: id }];
+    expect(await loadMemberValidity(database(), strangers)).toEqual([{ ...strangers[0], role: null, holds: true }]);
     const later = new Date(Date.now() + 1000);
     await touchSessions(database(), [{ keyId: id, usedAt: later }]);
     await touchSessions(database(), [{ keyId: id, usedAt: new Date(0) }]);
@@ -135,6 +195,13 @@ onEachDatabase('people', (database) => {
     const idle = await addSession(person.id);
     await database().query("update identity_sessions set last_used_at = now() - interval '8 days' where id = $1", [idle.id]);
     expect(await findSessionByHash(database(), hashSessionToken(idle.token))).toBeNull();
+    expect(await loadSessionValidity(database(), [{ workspaceId: membership.workspaceId, id: idle.id }])).toEqual([]);
+    expect(await loadMemberValidity(database(), [{ ...asked[0], sessionId: idle.id } as (typeof asked)[0]])).toMatchObject([
+      { holds: false },
+    ]);
+    const ending = await addSession(person.id);
+    await deleteSessionByHash(database(), hashSessionToken(ending.token));
+    expect(await findSessionByHash(database(), hashSessionToken(ending.token))).toBeNull();
   });
 
   test('a reset takes the second factor and every session', async () => {
@@ -147,8 +214,8 @@ onEachDatabase('people', (database) => {
       backupCodes: 'b',
       verified: true,
     });
-    expect(await resetPassword(database(), person.email, 'new', new Date())).toBe(true);
-    expect(await resetPassword(database(), someEmail(), 'new', new Date())).toBe(false);
+    expect(await resetPassword(database(), { email: person.email, passwordHash: 'new', now: new Date(), newId })).toBe(true);
+    expect(await resetPassword(database(), { email: someEmail(), passwordHash: 'new', now: new Date(), newId })).toBe(false);
     expect(await findSessionByHash(database(), hashSessionToken(token))).toBeNull();
     expect(await database().query('select 1 from identity_totp where user_id = $1', [person.id])).toEqual([]);
   });
@@ -186,8 +253,8 @@ onEachDatabase('people', (database) => {
     expect((await listMembers(database(), membership.workspaceId, {}, { limit: 5 })).records).toMatchObject([{ email: person.email }]);
     const log = await listAuditEntries(database(), membership.workspaceId, {}, { limit: 5 });
     expect(log.records.map(({ entry, actorName }) => [entry.action, actorName, entry.ip])).toEqual([
-      ['member.added', 'Ada', '192.0.2.1'],
-      ['workspace.created', 'Ada', '192.0.2.1'],
+      ['member.added', person.name, '192.0.2.1'],
+      ['workspace.created', person.name, '192.0.2.1'],
     ]);
   });
 

@@ -1,8 +1,13 @@
 // Every SQL statement on people, their codes, their attempts to sign in, and on setting a server up. Each says which index it relies on.
 
+import type { AuditEntry } from '../domain/audit.ts';
 import type { Uuid } from '../domain/ids.ts';
-import type { Person } from '../domain/person.ts';
+import type { Membership, NewPerson, Person } from '../domain/person.ts';
+import { auditEntryTable } from './audit-entries.ts';
 import type { Database, Queryable } from './database.ts';
+import { membershipsOf } from './members.ts';
+import { sessionHolds } from './sessions.ts';
+import { insertRows, type Write } from './tables.ts';
 
 interface PersonRow {
   id: Uuid;
@@ -33,60 +38,68 @@ export async function findPersonByEmail(queryable: Queryable, email: string): Pr
   return row === undefined ? null : fromRow(row);
 }
 
-export async function renamePerson(queryable: Queryable, id: Uuid, name: string, now: Date): Promise<void> {
-  // Primary key.
-  await queryable.query('update identity_users set name = $2, updated_at = $3 where id = $1', [id, name, now]);
-}
-
-export interface NewPerson {
-  readonly id: Uuid;
-  readonly accountId: Uuid;
-  readonly email: string;
-  readonly name: string;
-  readonly passwordHash: string;
-  readonly now: Date;
+/** Gives a person another name; false where the session that asks has ended. Primary keys. */
+export async function renamePerson(queryable: Queryable, id: Uuid, sessionId: Uuid, name: string, now: Date): Promise<boolean> {
+  const rows = await queryable.query(
+    `update identity_users u set name = $3, updated_at = $4 from identity_sessions s
+     where u.id = $1 and s.id = $2 and s.user_id = u.id and ${sessionHolds('s')} returning 1`,
+    [id, sessionId, name, now],
+  );
+  return rows.length > 0;
 }
 
 /**
- * Makes a person with a password; null where the address is taken. One who never was a member of anything is as good as none: an attempt to
- * sign up that broke off half-way leaves such a one behind, and it is given over. Unique index identity_users_by_email, whose row is
- * locked; index members_by_person.
+ * The statements that make people with their passwords, in the batch that gives them a place. Of two who take one address at once, unique
+ * index identity_users_by_email lets one through.
  */
-export function registerPerson(database: Database, { id, accountId, email, name, passwordHash, now }: NewPerson): Promise<Person | null> {
-  return database.transaction(async (transaction) => {
-    const [row] = await transaction.query<PersonRow>(
-      `insert into identity_users as u (id, email, name, created_at, updated_at) values ($1, $2, $3, $4, $4)
-       on conflict (email) do update set name = excluded.name, updated_at = excluded.updated_at
-         where not u.totp_enabled and not exists (select from members m where m.person_id = u.id)
-       returning ${COLUMNS}`,
-      [id, email, name, now],
-    );
-    if (row === undefined) return null;
-    await transaction.query('delete from identity_sessions where user_id = $1', [row.id]);
-    await transaction.query(
-      `insert into identity_accounts (id, user_id, account_id, provider_id, password_hash, created_at, updated_at)
-       values ($1, $2, $5, 'credential', $3, $4, $4)
-       on conflict (user_id, provider_id) do update set password_hash = excluded.password_hash, updated_at = excluded.updated_at`,
-      [accountId, row.id, passwordHash, now, row.id],
-    );
-    return fromRow(row);
-  });
+export function newPeopleWrites(people: readonly NewPerson[]): Write[] {
+  const ids = people.map(({ id }) => id);
+  const createdAt = people.map((person) => person.createdAt);
+  return [
+    {
+      text: `
+        insert into identity_users (id, email, name, created_at, updated_at)
+        select id, email, name, created_at, created_at
+        from unnest($1::uuid[], $2::text[], $3::text[], $4::timestamptz[]) as r(id, email, name, created_at)`,
+      parameters: [ids, people.map(({ email }) => email), people.map(({ name }) => name), createdAt],
+    },
+    {
+      text: `
+        insert into identity_accounts (id, user_id, account_id, provider_id, password_hash, created_at, updated_at)
+        select id, user_id, user_id::text, 'credential', password_hash, created_at, created_at
+        from unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[]) as r(id, user_id, password_hash, created_at)`,
+      parameters: [people.map(({ accountId }) => accountId), ids, people.map(({ passwordHash }) => passwordHash), createdAt],
+    },
+  ];
 }
 
-/** Deletes a person who is and was a member of nothing, with all that proves who it is. Primary key, index members_by_person. */
-export async function discardPerson(queryable: Queryable, id: Uuid): Promise<void> {
-  await queryable.query('delete from identity_users u where u.id = $1 and not exists (select from members m where m.person_id = u.id)', [
-    id,
-  ]);
+/** The hash of a person's password, by their id or their address: indexes identity_accounts_by_user and identity_users_by_email. */
+export async function findPasswordHash(queryable: Queryable, who: { id: Uuid } | { email: string }): Promise<string | null> {
+  const [condition, value] = 'id' in who ? ['u.id = $1', who.id] : ['u.email = $1', who.email];
+  const [row] = await queryable.query<{ password_hash: string | null }>(
+    `select a.password_hash from identity_users u join identity_accounts a on a.user_id = u.id and a.provider_id = 'credential'
+     where ${condition}`,
+    [value],
+  );
+  return row?.password_hash ?? null;
 }
 
-/** Whose sign-in waits for a code under this hashed identifier: index identity_challenges_by_identifier. */
+/**
+ * Whose sign-in waits for a code under this hashed identifier: index identity_challenges_by_identifier. Beside each stands a counter of its
+ * wrong codes, under an identifier that can be guessed from the other; that is nobody's sign-in.
+ */
 export async function findChallenged(queryable: Queryable, identifier: string): Promise<Uuid | null> {
   const [row] = await queryable.query<{ value: Uuid }>(
-    'select value from identity_challenges where identifier = $1 and expires_at > now() order by created_at desc limit 1',
+    `select value from identity_challenges where identifier = $1 and expires_at > now() and value ~ '^[0-9a-f-]{36}$'
+     order by created_at desc limit 1`,
     [identifier],
   );
   return row?.value ?? null;
+}
+
+/** Ends one, by its identifier. */
+export async function deleteChallenge(queryable: Queryable, identifier: string): Promise<void> {
+  await queryable.query('delete from identity_challenges where identifier = $1', [identifier]);
 }
 
 /**
@@ -104,32 +117,36 @@ export async function claimCode(queryable: Queryable, personId: Uuid, codeHash: 
 }
 
 export interface AttemptCount {
-  readonly bucket: Buffer;
   readonly attempts: number;
   readonly until: Date;
 }
 
-/** Counts one attempt in each bucket, in the order of the primary key; a window that is over begins anew. */
-export function countAttempts(queryable: Queryable, buckets: readonly Buffer[], now: Date, windowMs: number): Promise<AttemptCount[]> {
-  return queryable.query<AttemptCount>(
-    `insert into sign_in_attempts as a (bucket, attempts, until)
-     select b, 1, $3::timestamptz from unnest($1::bytea[]) as n(b) order by b
+/** Counts one attempt in a bucket, by its primary key; a window that is over begins anew. */
+export async function countAttempt(queryable: Queryable, bucket: Buffer, now: Date, windowMs: number): Promise<AttemptCount> {
+  const [row] = await queryable.query<AttemptCount>(
+    `insert into sign_in_attempts as a (bucket, attempts, until) values ($1, 1, $3)
      on conflict (bucket) do update
        set attempts = case when a.until <= $2 then 1 else a.attempts + 1 end, until = case when a.until <= $2 then excluded.until else a.until end
-     returning bucket, attempts, until`,
-    [buckets, now, new Date(now.getTime() + windowMs)],
+     returning attempts, until`,
+    [bucket, now, new Date(now.getTime() + windowMs)],
   );
+  return row as AttemptCount;
 }
 
-const PRUNED_AT_ONCE = 200;
+/** Primary key. */
+export async function forgetAttempts(queryable: Queryable, bucket: Buffer): Promise<void> {
+  await queryable.query('delete from sign_in_attempts where bucket = $1', [bucket]);
+}
 
-/** Primary key; and what is over goes along, by sign_in_attempts_by_end. */
-export async function forgetAttempts(queryable: Queryable, bucket: Buffer, now: Date): Promise<void> {
-  await queryable.query(
-    `delete from sign_in_attempts where bucket = $1
-       or bucket in (select bucket from sign_in_attempts where until < $2 order by until limit ${PRUNED_AT_ONCE})`,
-    [bucket, now],
+/** Deletes windows that are over, oldest first, past those that somebody counts in; returns how many. Index sign_in_attempts_by_end. */
+export async function pruneAttempts(queryable: Queryable, now: Date, limit: number): Promise<number> {
+  const rows = await queryable.query(
+    `delete from sign_in_attempts where bucket in (
+       select bucket from sign_in_attempts where until < $1 order by until limit $2 for update skip locked
+     ) returning 1`,
+    [now, limit],
   );
+  return rows.length;
 }
 
 /** How many printed tokens count at once: those of several processes that serve. */
@@ -156,8 +173,19 @@ export async function deleteSetupTokens(queryable: Queryable): Promise<void> {
   await queryable.query('delete from setup_tokens');
 }
 
-/** A new password, no second factor and no session, for whoever has this address; false where nobody does. Indexes by address and by person. */
-export function resetPassword(database: Database, email: string, passwordHash: string, now: Date): Promise<boolean> {
+export interface PasswordReset {
+  readonly email: string;
+  readonly passwordHash: string;
+  readonly now: Date;
+  /** The ids of the entries in the audit logs. */
+  readonly newId: () => Uuid;
+}
+
+/**
+ * A new password, no second factor and no session, for whoever has this address, with an entry in the audit log of each of their open
+ * workspaces; false where nobody has it. Indexes by address, by person, and members_by_person.
+ */
+export function resetPassword(database: Database, { email, passwordHash, now, newId }: PasswordReset): Promise<boolean> {
   return database.transaction(async (transaction) => {
     const [row] = await transaction.query<{ id: Uuid }>(
       'update identity_users set totp_enabled = false, updated_at = $2 where email = $1 returning id',
@@ -169,7 +197,18 @@ export function resetPassword(database: Database, email: string, passwordHash: s
       [row.id, passwordHash, now],
     );
     await transaction.query('delete from identity_totp where user_id = $1', [row.id]);
+    // All that wait are walked through; they are the few of ten minutes.
+    await transaction.query('delete from identity_challenges where value = $1', [row.id]);
     await transaction.query('delete from identity_sessions where user_id = $1', [row.id]);
+    const memberships = await membershipsOf(transaction, row.id);
+    const entries = memberships.filter(({ closedAt }) => closedAt === null).map((membership) => entryOfReset(membership, now, newId));
+    if (entries.length > 0) await insertRows(transaction, auditEntryTable, entries);
     return true;
   });
 }
+
+const entryOfReset = ({ workspaceId, memberId }: Membership, now: Date, newId: () => Uuid): AuditEntry => ({
+  ...{ id: newId(), workspaceId, actorType: 'system', actorId: null, actorName: 'Command line' },
+  ...{ action: 'member.password_reset', targetType: 'member', targetId: memberId, changes: {} },
+  ...{ ip: null, userAgent: null, createdAt: now },
+});

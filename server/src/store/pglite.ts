@@ -5,7 +5,15 @@ import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
-import { CommitUnknown, type Database, type DatabaseLoad, DatabaseUnavailable, type Migration, type Queryable } from './database.ts';
+import {
+  CommitUnknown,
+  type Database,
+  type DatabaseLoad,
+  DatabaseUnavailable,
+  type Migration,
+  type Queryable,
+  type Transaction,
+} from './database.ts';
 import { lockDirectory } from './directory-lock.ts';
 import { DurableNodeFS, fsyncDirectory, fsyncTree } from './durable-fs.ts';
 import { Holds } from './holds.ts';
@@ -15,7 +23,7 @@ import { maintain } from './pglite-maintenance.ts';
 import { PgliteStream } from './pglite-stream.ts';
 import { plannerSettings } from './planner.ts';
 import { describe, runScript, runStatement } from './statements.ts';
-import { runTransaction, type Session } from './transaction.ts';
+import { BEGIN, runTransaction, SELECT_ID, type Session } from './transaction.ts';
 import { Turns } from './turns.ts';
 import { valueTypes } from './values.ts';
 
@@ -160,11 +168,9 @@ class PgliteDatabase implements Database {
     return this.#inTurn(() => runStatement<Row>(this.#client, true, text, parameters));
   }
 
-  transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T> {
+  transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     return this.#inTurn(async () => {
-      const outcome = await runTransaction(this.#session, 'begin isolation level read committed', (transaction) =>
-        inTime(work(transaction)),
-      );
+      const outcome = await runTransaction(this.#session, `${BEGIN}; ${SELECT_ID}`, (transaction) => inTime(work(transaction)));
       if (outcome.committed === true) return outcome.result;
       // There is no network in between: no answer to COMMIT means that the engine has failed, and only its log knows.
       throw new CommitUnknown('The embedded database failed at COMMIT.', { cause: outcome.cause });

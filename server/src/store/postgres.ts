@@ -10,6 +10,7 @@ import {
   DatabaseUnavailable,
   type Migration,
   type Queryable,
+  type Transaction,
   TransactionAborted,
 } from './database.ts';
 import { type Hold, Holds } from './holds.ts';
@@ -20,7 +21,7 @@ import { BACKEND, isPooled, PoolerInTheWay, speaksForAnother } from './pooler.ts
 import { PostgresListener } from './postgres-listener.ts';
 import { SharedRides } from './shared-rides.ts';
 import { describe, runScript, runStatement, sendTogether, spoilsConnection, toPortError } from './statements.ts';
-import { isReusable, runAlone, runTransaction, type Session } from './transaction.ts';
+import { BEGIN, isReusable, runAlone, runTransaction, SELECT_ID, type Session } from './transaction.ts';
 import { valueTypes } from './values.ts';
 
 /** A write waits for another at most so long; the lane then puts the batch back. */
@@ -47,10 +48,8 @@ const settings = [
   `datestyle = 'ISO'`,
   ...plannerSettings,
 ];
-const begin = 'begin isolation level read committed';
-const xid = 'select pg_current_xact_id()::text as xid';
 /** A pooler refuses settings at start-up and shares what is set later with strangers, so there they are set for each transaction. */
-const beginPooled = [begin, ...settings.map((setting) => `set local ${setting}`)].join('; ');
+const beginPooled = [BEGIN, ...settings.map((setting) => `set local ${setting}`)].join('; ');
 
 export interface PostgresOptions {
   readonly url: string;
@@ -100,7 +99,7 @@ class PostgresDatabase implements PostgresPort {
     this.#options = options;
     this.#holds = new Holds(options.poolSize);
     this.#listener = new PostgresListener(options.directUrl ?? options.url, options.log);
-    this.#begin = options.preparedStatements ? `${begin}; ${xid}` : `${beginPooled}; ${xid}, ${SERVER_MARK} as mark`;
+    this.#begin = options.preparedStatements ? `${BEGIN}; ${SELECT_ID}` : `${beginPooled}; ${SELECT_ID}, ${SERVER_MARK} as mark`;
     this.#pool = new pg.Pool({
       connectionString: options.url,
       fallback_application_name: 'tranche',
@@ -143,7 +142,7 @@ class PostgresDatabase implements PostgresPort {
     return runStatement<Row>(session.client, true, text, parameters);
   }
 
-  async transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T> {
+  async transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     const lease = await this.#lease();
     const { session, client } = lease;
     let spoilt = false;

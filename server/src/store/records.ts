@@ -3,6 +3,7 @@
 
 import type { ApiKey } from '../domain/api-key.ts';
 import type { Uuid } from '../domain/ids.ts';
+import type { Invitation } from '../domain/invitation.ts';
 import type { WebhookEndpoint } from '../domain/webhook-endpoint.ts';
 import { apiKeyTable } from './api-keys.ts';
 import type { Queryable } from './database.ts';
@@ -43,6 +44,19 @@ export const loadMilestones = loaderByKey(milestoneTable);
 export const loadPayments = loaderByKey(paymentTable);
 export const loadApiKeys = loaderByKey(apiKeyTable);
 export const loadInvitations = loaderByKey(invitationTable);
+
+/**
+ * The invitations of workspaces that wait, by index invitations_pending. The domain holds their ends against its own clock: an hour more,
+ * since that may be behind the database's.
+ */
+export const loadPendingInvitations = (queryable: Queryable, workspaceIds: readonly Uuid[]): Promise<Invitation[]> =>
+  load(
+    queryable,
+    invitationTable,
+    `select ${invitationTable.select('t')} from invitations t
+     where t.workspace_id = any($1::uuid[]) and t.accepted_at is null and t.revoked_at is null and t.expires_at > now() - interval '1 hour'`,
+    [workspaceIds],
+  );
 
 /** What says whether a key holds. */
 export interface KeyValidity extends RecordKey {

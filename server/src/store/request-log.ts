@@ -23,6 +23,7 @@ export const requestLogTable = defineTable<RequestLogEntry>('request_log', {
   },
   keyId: columnTypes.fixedUuid('key_id'),
   bySession: { column: 'by_session', type: 'boolean', fixed: true },
+  count: { column: 'request_count', type: 'integer', fixed: true },
   createdAt: columnTypes.createdAt,
 });
 

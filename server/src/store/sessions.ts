@@ -7,8 +7,8 @@ import type { Queryable } from './database.ts';
 import { type Page, type PageRequest, positions } from './lists.ts';
 import type { KeyValidity, RecordKey } from './records.ts';
 
-/** A session that nobody has used for so long is over, whatever its end. */
-const IDLE = "interval '7 days'";
+/** Whether a session would be admitted, wherever one is looked at: one that nobody has used for so long is over, whatever its end. */
+export const sessionHolds = (alias: string): string => `${alias}.expires_at > now() and ${alias}.last_used_at > now() - interval '7 days'`;
 
 interface PersonRow {
   session_id: Uuid;
@@ -36,7 +36,7 @@ export async function findSessionByHash(queryable: Queryable, tokenHash: Buffer)
                       from members m join workspaces w on w.id = m.workspace_id
                       where m.person_id = u.id and m.removed_at is null), '[]'::json) as memberships
      from identity_sessions s join identity_users u on u.id = s.user_id
-     where s.token_hash = $1 and s.expires_at > now() and s.last_used_at > now() - ${IDLE}`,
+     where s.token_hash = $1 and ${sessionHolds('s')}`,
     [tokenHash],
   );
   if (row === undefined) return null;
@@ -72,7 +72,7 @@ export interface SessionRecord {
 export async function listSessions(queryable: Queryable, personId: Uuid, page: PageRequest): Promise<Page<SessionRecord>> {
   const parameters: unknown[] = [personId];
   const bind = (value: unknown): string => `$${parameters.push(value)}`;
-  const where = ['t.user_id = $1', 't.expires_at > now()', `t.last_used_at > now() - ${IDLE}`, ...positions(page, bind)];
+  const where = ['t.user_id = $1', sessionHolds('t'), ...positions(page, bind)];
   const backwards = page.endingBefore !== undefined;
   const rows = await queryable.query<{
     id: Uuid;
@@ -106,6 +106,23 @@ export async function deleteSession(queryable: Queryable, personId: Uuid, sessio
   return rows.length > 0;
 }
 
+/** Ends the session with this token. Unique index identity_sessions_by_token. */
+export async function deleteSessionByHash(queryable: Queryable, tokenHash: Buffer): Promise<void> {
+  await queryable.query('delete from identity_sessions where token_hash = $1', [tokenHash]);
+}
+
+/**
+ * Whether a session of this person still holds, in a transaction that does something with it: until that has ended, nobody ends the
+ * session. Primary key.
+ */
+export async function lockSession(transaction: Queryable, personId: Uuid, sessionId: Uuid): Promise<boolean> {
+  const rows = await transaction.query(
+    `select 1 from identity_sessions s where s.id = $1 and s.user_id = $2 and ${sessionHolds('s')} for key share`,
+    [sessionId, personId],
+  );
+  return rows.length > 0;
+}
+
 const MAX_SESSIONS = 100;
 const PRUNED_AT_ONCE = 100;
 
@@ -133,7 +150,7 @@ export async function touchSessions(queryable: Queryable, uses: readonly { keyId
 export async function loadSessionValidity(queryable: Queryable, asked: readonly RecordKey[]): Promise<KeyValidity[]> {
   const rows = await queryable.query<{ workspace_id: Uuid; id: Uuid; expires_at: Date }>(
     `select n.workspace_id, s.id, s.expires_at from unnest($1::uuid[], $2::uuid[]) as n(workspace_id, id)
-     join identity_sessions s on s.id = n.id
+     join identity_sessions s on s.id = n.id and ${sessionHolds('s')}
      join members m on m.workspace_id = n.workspace_id and m.person_id = s.user_id and m.removed_at is null`,
     [asked.map((one) => one.workspaceId), asked.map((one) => one.id)],
   );

@@ -3,7 +3,7 @@
 
 import { setImmediate } from 'node:timers/promises';
 import type pg from 'pg';
-import { DatabaseUnavailable, type Queryable, TransactionAborted } from './database.ts';
+import { DatabaseUnavailable, type Transaction, TransactionAborted } from './database.ts';
 import { runScript, runStatement, sendTogether, toPortError } from './statements.ts';
 
 /** A connection that one caller at a time may use. */
@@ -20,6 +20,12 @@ export type Outcome<T> =
   /** COMMIT was sent and the connection died before the answer. */
   | ({ readonly committed: 'unknown'; readonly result: T; readonly cause: Error } & Begun);
 
+export const BEGIN = 'begin isolation level read committed';
+export const SELECT_ID = 'select pg_current_xact_id()::text as xid';
+
+/** Of a transaction's id, which counts on for ever, a row keeps the lower part. */
+const XMIN_BITS = 32;
+
 /** What BEGIN told, to ask by. */
 export interface Begun {
   readonly xid: string;
@@ -28,26 +34,27 @@ export interface Begun {
 }
 
 /** What `work` is handed: it refuses to be used after the end, when its statements would run outside the transaction. */
-class Scope implements Queryable {
+class Scope implements Transaction {
   readonly #session: Session;
   #over = false;
   /** The failure that aborted the transaction; the statements after it only fail because of it. */
   failure: Error | null = null;
+  readonly begun: Promise<Begun>;
 
-  constructor(session: Session) {
+  /** Sends `beginText`, which selects the transaction's id. */
+  constructor(session: Session, beginText: string) {
     this.#session = session;
-  }
-
-  /** The transaction's id, where `beginText` selects it. */
-  begin(beginText: string): Promise<Begun> {
-    sendTogether(this.#session.client);
-    const begun = runScript<Begun>(this.#session.client, beginText).then((rows) => rows[0] ?? { xid: '' });
+    sendTogether(session.client);
+    this.begun = runScript<Begun>(session.client, beginText).then((rows) => rows[0] ?? { xid: '' });
     // Awaited only after the work; until then nobody else handles its failure.
-    begun.catch((error: Error) => {
+    this.begun.catch((error: Error) => {
       this.failure ??= error;
       this.#over = true;
     });
-    return begun;
+  }
+
+  get id(): Promise<string> {
+    return this.begun.then(({ xid }) => String(BigInt.asUintN(XMIN_BITS, BigInt(xid))));
   }
 
   query<Row>(text: string, parameters?: readonly unknown[]): Promise<Row[]> {
@@ -77,10 +84,10 @@ class Scope implements Queryable {
 export async function runTransaction<T>(
   session: Session,
   beginText: string,
-  work: (transaction: Queryable) => Promise<T>,
+  work: (transaction: Transaction) => Promise<T>,
 ): Promise<Outcome<T>> {
-  const scope = new Scope(session);
-  const begun = scope.begin(beginText);
+  const scope = new Scope(session, beginText);
+  const { begun } = scope;
   let result: T;
   let told: Begun;
   try {

@@ -39,6 +39,7 @@ const ownColumns = defineTable<Omit<WebhookEndpoint, 'health'>>('webhook_endpoin
   eventTypes: { column: 'event_types', type: 'text[]' },
   status: { column: 'status', type: 'text' },
   disabledReason: { column: 'disabled_reason', type: 'text' },
+  disabledCause: { column: 'disabled_cause', type: 'text' },
   secrets: { column: 'secrets', type: 'jsonb', write: writeSecrets, read: readSecrets as (value: never) => SealedSecret[] },
   signatureSchemes: { column: 'signature_schemes', type: 'text[]' },
   signingKeys: {

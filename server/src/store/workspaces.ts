@@ -11,6 +11,7 @@ import { apiKeyTable } from './api-keys.ts';
 import { auditEntryTable } from './audit-entries.ts';
 import type { Database, Queryable } from './database.ts';
 import { memberTable } from './members.ts';
+import { lockSession } from './sessions.ts';
 import { insertRows } from './tables.ts';
 
 interface WorkspaceRow {
@@ -119,25 +120,35 @@ const MAX_OWNED = 50;
 export interface OwnedWorkspace {
   readonly name: string;
   readonly person: Pick<Person, 'id' | 'name'>;
+  /** The session that the person calls with. */
+  readonly sessionId: Uuid;
   readonly origin: Origin;
   readonly now: Date;
   readonly newId: () => Uuid;
   readonly genesisHash: Buffer;
+  /** Whether the person has to own a workspace already. */
+  readonly ownersOnly: boolean;
 }
 
+/** Why a person makes no further workspace: the session has ended, they own none where only owners may, or as many as one may have. */
+export type NoWorkspace = 'session_ended' | 'owns_none' | 'owns_too_many';
+
 /**
- * Makes a workspace with its owner and the beginning of its audit log, in one transaction; null where the person owns as many as one may.
- * The row of the person is locked meanwhile, so that many at once are counted one after the other. Primary key, index members_by_person.
+ * Makes a workspace with its owner and the beginning of its audit log, in one transaction, or says why not. The row of the person is locked
+ * meanwhile, so that many at once are counted one after the other. Primary key, index members_by_person.
  */
-export function createOwnedWorkspace(database: Database, wanted: OwnedWorkspace): Promise<Membership | null> {
-  const { name, person, origin, now, newId, genesisHash } = wanted;
+export function createOwnedWorkspace(database: Database, wanted: OwnedWorkspace): Promise<Membership | NoWorkspace> {
+  const { name, person, sessionId, origin, now, newId, genesisHash, ownersOnly } = wanted;
   return database.transaction(async (transaction) => {
     await transaction.query('select 1 from identity_users where id = $1 for update', [person.id]);
+    if (!(await lockSession(transaction, person.id, sessionId))) return 'session_ended';
     const [owned] = await transaction.query<{ count: number }>(
       `select count(*)::integer as count from members where person_id = $1 and role = 'owner' and removed_at is null`,
       [person.id],
     );
-    if ((owned?.count ?? 0) >= MAX_OWNED) return null;
+    const count = owned?.count ?? 0;
+    if (ownersOnly && count === 0) return 'owns_none';
+    if (count >= MAX_OWNED) return 'owns_too_many';
     const workspace = { id: newId(), name, defaultCurrency: 'USD', invoicePrefix: DEFAULT_INVOICE_PREFIX, createdAt: now };
     await insertWorkspace(transaction, workspace, genesisHash);
     const member: Member = {

@@ -3,12 +3,13 @@
 
 import { randomBytes, randomFillSync } from 'node:crypto';
 import { type Logger, pino } from 'pino';
-import { assembleStore, composeService, newId, type Service, type Store } from '../../src/compose.ts';
+import { composeService, type Service } from '../../src/compose.ts';
 import { readConfig } from '../../src/config.ts';
 import { hashKeySecret, keyHint, makeKeySecret } from '../../src/domain/api-key.ts';
 import { GENESIS_HASH } from '../../src/domain/event.ts';
 import type { Uuid } from '../../src/domain/ids.ts';
 import { allScopes, type Scope } from '../../src/domain/scopes.ts';
+import { assembleStore, newId, type Store } from '../../src/open-store.ts';
 import { verifyBooks } from '../../src/operations/verify.ts';
 import { apiKeyTable } from '../../src/store/api-keys.ts';
 import { createCipher } from '../../src/store/cipher.ts';

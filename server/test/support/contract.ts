@@ -3,10 +3,10 @@
 
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { newId } from '../../src/compose.ts';
 import { decodeId, encodeId, type Uuid } from '../../src/domain/ids.ts';
 import type { Scope } from '../../src/domain/scopes.ts';
 import type { Access } from '../../src/http/route.ts';
+import { newId } from '../../src/open-store.ts';
 import { bringMilestone, type CallOptions, type CallResult, type Json, openTestApp, type TestApp, type TestAppOptions } from './app.ts';
 import { schemaFaults } from './json-schema.ts';
 

@@ -95,6 +95,7 @@ export async function addEndpoint(
       eventTypes: null,
       status: 'enabled',
       disabledReason: null,
+      disabledCause: null,
       secrets: [{ sealed: cipher.seal(secret, id), expiresAt: null }],
       signatureSchemes: ['v1'],
       signingKeys: [],

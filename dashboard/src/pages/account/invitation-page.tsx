@@ -20,7 +20,9 @@ import { linkToken } from './link-token.ts';
 export function InvitationPage(): ReactNode {
   const [token] = useState(() => linkToken('token'));
   const preview = useQuery({
-    queryKey: keys.other('invitations', 'preview', token),
+    // Without the token, which is a secret and the only one that this page ever has.
+    queryKey: keys.other('invitations', 'preview'),
+    gcTime: 0,
     queryFn: async () => await client.invitations.lookup({ token: token ?? '' }),
     enabled: token !== null,
     refetchOnWindowFocus: false,

@@ -46,7 +46,7 @@ export function Attempts({ delivery }: { readonly delivery: Delivery }): ReactNo
       {shown.length > 0 && (
         <Accordion variant="separated" defaultValue={String(shown[0]?.number)} order={3} transitionDuration={0}>
           {shown.map((attempt) => (
-            <Attempt key={attempt.number} attempt={attempt} delivery={delivery} own={own} />
+            <Attempt key={attempt.number} attempt={attempt} delivery={delivery} own={own} endpointChangedAt={endpoint.data?.updated_at} />
           ))}
         </Accordion>
       )}
@@ -67,11 +67,14 @@ function Body({ event }: { readonly event: Event }): ReactNode {
 interface AttemptProps {
   readonly attempt: DeliveryAttempt;
   readonly delivery: Delivery;
+  /** The names of the endpoint's own headers, as it has them now. */
   readonly own: readonly string[];
+  readonly endpointChangedAt: string | undefined;
 }
 
-function Attempt({ attempt, delivery, own }: AttemptProps): ReactNode {
+function Attempt({ attempt, delivery, own, endpointChangedAt }: AttemptProps): ReactNode {
   const { number, started_at, duration_ms } = attempt;
+  const isChangedSince = endpointChangedAt !== undefined && Date.parse(endpointChangedAt) > Date.parse(started_at);
   return (
     <Accordion.Item value={String(number)}>
       <Accordion.Control>
@@ -87,6 +90,11 @@ function Attempt({ attempt, delivery, own }: AttemptProps): ReactNode {
       <Accordion.Panel>
         <Stack gap="sm">
           <CodeBlock label="Request headers" text={headerText(requestHeaders(delivery, attempt, own))} />
+          {isChangedSince && (
+            <Text size="xs" c="dimmed">
+              The endpoint was changed after this attempt; headers of its own are those that it has now.
+            </Text>
+          )}
           <ReceivedAnswer {...attempt} />
         </Stack>
       </Accordion.Panel>

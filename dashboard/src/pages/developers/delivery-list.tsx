@@ -8,31 +8,38 @@ import { client } from '../../client/client.ts';
 import { itemsOf, keys, queryClient, useList } from '../../client/queries.ts';
 import type { Delivery, DeliveryStatus, EventType, WebhookEndpoint, WebhookRepairAction } from '../../client/sdk.ts';
 import { useCan } from '../../session/session.tsx';
+import { Breakable } from '../../ui/breakable.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
-import { FilterBar, SelectFilter, TextFilter } from '../../ui/filters.tsx';
+import { FilterBar, SelectFilter } from '../../ui/filters.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { wordsOf } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
+import { ProjectFilter } from '../projects/project-filter.tsx';
 import { DeliveryDrawer } from './delivery-drawer.tsx';
 import { DeliveryBadge, deliveryStatuses } from './delivery-status.tsx';
 import { eventTypeOptions } from './event-kinds.ts';
 import { RepairDialog } from './repair-dialog.tsx';
 
 const columns: readonly Column<Delivery>[] = [
-  { header: 'Event', cell: ({ event_type }) => <span title={event_type}>{event_type}</span> },
+  { header: 'Event', cell: ({ event_type }) => <Breakable text={event_type} /> },
   { header: 'Sequence', cell: ({ event_seq }) => event_seq, width: 90, align: 'right', wideOnly: true },
   { header: 'Status', cell: (delivery) => <DeliveryBadge {...delivery} />, width: 110 },
   { header: 'Attempts', cell: ({ attempts }) => attempts, width: 90, align: 'right', wideOnly: true },
   {
     header: 'Next attempt',
-    cell: ({ next_attempt_at }) => (next_attempt_at === null ? '' : <Time at={next_attempt_at} as="relative" />),
+    cell: ({ next_attempt_at }) => (next_attempt_at === null ? '' : <NextAttempt at={next_attempt_at} />),
     width: 120,
     align: 'right',
     wideOnly: true,
   },
   { header: 'Created', cell: ({ created_at }) => <Time at={created_at} as="relative" />, width: 104, align: 'right' },
 ];
+
+/** One that was due already waits for its turn, or until its endpoint is let through to again. */
+function NextAttempt({ at }: { readonly at: string }): ReactNode {
+  return Date.parse(at) > Date.now() ? <Time at={at} as="relative" /> : 'Waiting';
+}
 
 const statusOptions = deliveryStatuses.map((value) => ({ value, label: wordsOf(value) }));
 
@@ -61,7 +68,7 @@ export function DeliveryList({ endpoint }: { readonly endpoint?: WebhookEndpoint
       <FilterBar names={['status', 'event_type', 'project_id']}>
         <SelectFilter word="status" label="Status" options={statusOptions} />
         <SelectFilter word="event_type" label="Event" options={eventTypeOptions} />
-        <TextFilter word="project_id" label="Project id" />
+        <ProjectFilter />
         <Repairs {...(endpoint === undefined ? {} : { endpoint })} />
       </FilterBar>
       <DataTable

@@ -7,15 +7,13 @@ import type { WebhookEndpoint } from '../../client/sdk.ts';
 import { StatusBadge, type Tone } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
 
-/** What the server writes where a person or a key disabled it, and not the service itself. */
-const BY_REQUEST = 'Disabled by a request.';
-
 export interface Health {
   readonly label: string;
   readonly tone: Tone;
 }
 
-export const isPaused = ({ status, disabled_reason }: WebhookEndpoint): boolean => status === 'disabled' && disabled_reason === BY_REQUEST;
+/** By a person or a key, and not by the service itself. */
+export const isPaused = ({ disabled_cause }: WebhookEndpoint): boolean => disabled_cause === 'request';
 
 export function healthOf(endpoint: WebhookEndpoint): Health {
   if (isPaused(endpoint)) return { label: 'Paused', tone: 'neutral' };

@@ -1,14 +1,16 @@
 // The event log, latest first and live at the top, with the payload of each beside it.
-// The log itself goes forward; event-pages.ts reads it backwards.
+// Its filters look through the log a stretch at a time, so that a page of a rare kind may hold few events and still lead on.
 
 import { Text } from '@mantine/core';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useWords } from '../../app/words.ts';
 import { client } from '../../client/client.ts';
 import { useLiveState } from '../../client/live-events.ts';
-import { keys, type ListPage, type ListQuery } from '../../client/queries.ts';
-import type { Event, EventType } from '../../client/sdk.ts';
+import { keys, type ListQuery, useList } from '../../client/queries.ts';
+import type { Event } from '../../client/sdk.ts';
+import { formatMoney } from '../../ui/amount.ts';
+import { Breakable } from '../../ui/breakable.tsx';
 import { Id } from '../../ui/copy-button.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { DetailDrawer, Details } from '../../ui/detail-drawer.tsx';
@@ -20,58 +22,63 @@ import { Rows } from '../../ui/skeletons.tsx';
 import { StatusBadge } from '../../ui/status-badge.tsx';
 import { TextLink } from '../../ui/text-link.tsx';
 import { Time } from '../../ui/time.tsx';
+import { ProjectFilter } from '../projects/project-filter.tsx';
 import { ApiLinks } from './api-links.tsx';
 import { CodeBlock } from './code-block.tsx';
 import { eventTypeOptions } from './event-kinds.ts';
-import { LOOKED_BACK_EVENTS, loadEventPage, loadEventsOfType } from './event-pages.ts';
 
 /** What an event is about, in its own words. */
 function aboutText({ data }: Event): string {
-  const { name, title, url, number, projectId } = data;
-  const found = [name, title, url, number, projectId].find((word) => typeof word === 'string');
+  const { name, title, url, number, amount, currency, projectId } = data;
+  const money = typeof amount === 'number' && typeof currency === 'string' ? formatMoney(amount, currency) : undefined;
+  const found = [name, title, url, number, money, projectId].find((word) => typeof word === 'string');
   return typeof found === 'string' ? found : '';
 }
 
 const columns: readonly Column<Event>[] = [
   { header: 'Number', cell: ({ seq }) => seq, width: 80 },
-  { header: 'Kind', cell: ({ type }) => <span title={type}>{type}</span> },
+  { header: 'Kind', cell: ({ type }) => <Breakable text={type} /> },
   { header: 'About', cell: aboutText, width: '36%', wideOnly: true },
   { header: 'Happened', cell: ({ created_at }) => <Time at={created_at} as="relative" />, width: 110, align: 'right' },
 ];
 
-function useEvents(type: EventType | undefined, before: string | undefined): ListQuery<Event> {
-  const top = before !== undefined && /^\d{1,15}$/.test(before) ? Number(before) : null;
-  return useInfiniteQuery({
-    queryKey: keys.list('events', { type, top }),
-    initialPageParam: null as string | null,
-    queryFn: ({ pageParam }): Promise<ListPage<Event>> => {
-      const through = pageParam === null ? top : Number(pageParam);
-      return type === undefined ? loadEventPage(through) : loadEventsOfType(type, through);
-    },
-    getNextPageParam: (last) => last.next,
+interface Chosen {
+  readonly event_type?: string | undefined;
+  readonly project_id?: string | undefined;
+  /** The number up to which the log is looked at. */
+  readonly before?: string | undefined;
+}
+
+function useEvents({ event_type, project_id, before }: Chosen): ListQuery<Event> {
+  const filters = {
+    ...(event_type === undefined ? {} : { event_types: event_type }),
+    ...(project_id === undefined ? {} : { project_id }),
+    ...(before !== undefined && /^\d{1,15}$/.test(before) ? { before_seq: Number(before) + 1 } : {}),
+  };
+  return useList({
+    resource: 'events',
+    filters,
+    cursor: 'before_seq',
+    load: (cursor) => client.events.list({ order: 'desc', ...filters, ...cursor }),
   });
 }
+
+const filterNames = ['event_type', 'project_id', 'before'];
 
 export function EventsPage(): ReactNode {
   const { words, set, href } = useWords();
   const live = useLiveState();
-  const type = words.event_type as EventType | undefined;
-  const query = useEvents(type, words.before);
-  const isFiltered = type !== undefined || words.before !== undefined;
+  const query = useEvents(words);
+  const isFiltered = filterNames.some((name) => words[name] !== undefined);
   return (
     <>
       <PageHeader title="Events" description={<ApiLinks />}>
         {live === 'live' && words.before === undefined && <StatusBadge status="live" label="Live" tone="good" />}
       </PageHeader>
-      <FilterBar names={['event_type', 'before']}>
+      <FilterBar names={filterNames}>
         <SelectFilter word="event_type" label="Kind" options={eventTypeOptions} />
+        <ProjectFilter />
         <TextFilter word="before" label="Up to number" />
-        {type !== undefined && (
-          <Text size="xs" c="dimmed">
-            Among {words.before === undefined ? 'the latest' : 'the'} {LOOKED_BACK_EVENTS.toLocaleString()} events
-            {words.before === undefined ? '' : ` up to ${words.before}`}
-          </Text>
-        )}
       </FilterBar>
       <DataTable
         label="Events"

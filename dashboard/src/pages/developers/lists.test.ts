@@ -1,14 +1,17 @@
 // The scopes, kinds of event and requests that the dashboard knows are those of the API.
 
+import { createSecretKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { decodeId } from '../../../../server/src/domain/ids.ts';
 import { roleScopes } from '../../../../server/src/domain/roles.ts';
+import { webhookHeaders } from '../../../../server/src/webhooks/deliver.ts';
 import { creationOf, draftOf, newDraft, updateOf } from './endpoint-draft.ts';
 import { defaultEventTypes, eventTypes } from './event-kinds.ts';
 import { repairOf } from './repair-draft.ts';
 import { allScopes, pathToTry, presets } from './scopes.ts';
 import { hoursOfDay, shareText } from './usage-hours.ts';
-import { webhookBody } from './webhook-request.ts';
+import { requestHeaders, webhookBody } from './webhook-request.ts';
 
 const document = JSON.parse(readFileSync(new URL('../../../../openapi.json', import.meta.url), 'utf8')) as {
   readonly paths: Readonly<Record<string, unknown>>;
@@ -71,6 +74,25 @@ describe('what the pages of developers know of the API', () => {
     expect(webhookBody({ type: 'project.created', data: { projectId: 'prj_1', name: 'Ä "b"', clientId: 'c' } })).toBe(
       '{"event":"project.created","data":{"projectId":"prj_1","name":"Ä \\"b\\"","clientId":"c"}}',
     );
+  });
+
+  test.each([
+    3,
+    null,
+  ])('the headers of an attempt are those that the server sends, whose own values nobody reads (after %j)', (previous) => {
+    const { event_id } = schemas.Delivery?.example as { event_id: string };
+    const attempt = { number: 2, started_at: '2026-03-21T08:00:00.900Z' };
+    const event = { id: decodeId('event', event_id), body: '{}' };
+    const sent = webhookHeaders(
+      { event, eventSeq: 4, previousSeq: previous, attempts: 1 } as Parameters<typeof webhookHeaders>[0],
+      new Date(attempt.started_at),
+      { secrets: [createSecretKey(Buffer.alloc(32))], keys: [] },
+    );
+    const shown = requestHeaders({ event_id, event_seq: 4, previous_event_seq: previous }, attempt, ['Authorization']);
+    const { Authorization, 'user-agent': userAgent, 'webhook-signature': signature, ...same } = shown;
+    expect([Authorization, userAgent]).toEqual(['••••••••', expect.stringMatching(/^Tranche\//)]);
+    expect(signature).toContain('not kept');
+    expect(same).toEqual(Object.fromEntries(Object.entries(sent).filter(([name]) => name !== 'webhook-signature')));
   });
 
   test('a day of usage has every hour once, and loses no request when hours share a bar', () => {

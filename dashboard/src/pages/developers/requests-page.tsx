@@ -1,5 +1,5 @@
 // The requests of the last days: who asked for what, what the answer was, and how long it took. No bodies are kept.
-// Shows what the server logged: every write and every failure, and of reads some.
+// Shows what the server logged: every write and every failure, and of reads some. Refusals for the rate limit are gathered by second.
 
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
@@ -9,6 +9,7 @@ import { client } from '../../client/client.ts';
 import { itemsOf, keys, useList } from '../../client/queries.ts';
 import type { RequestLogEntry, RequestMethod, StatusClass } from '../../client/sdk.ts';
 import { useCan } from '../../session/session.tsx';
+import { Breakable } from '../../ui/breakable.tsx';
 import { Id } from '../../ui/copy-button.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { DetailDrawer, Details } from '../../ui/detail-drawer.tsx';
@@ -118,9 +119,10 @@ const callerText = ({ api_key_id }: RequestLogEntry, names: KeyNames): string =>
 const columnsFor = (names: KeyNames): readonly Column<RequestLogEntry>[] => [
   {
     header: 'Request',
-    cell: ({ method, path }) => (
+    cell: ({ method, path, count }) => (
       <span className="mono" title={`${method} ${path}`}>
-        {method} {path}
+        {method} <Breakable text={path} />
+        {count > 1 && ` × ${count.toLocaleString()}`}
       </span>
     ),
   },
@@ -153,7 +155,8 @@ function RequestDrawer({ entry, names, onClose }: RequestDrawerProps): ReactNode
               ),
             },
             { label: 'Status', value: <StatusBadge status={String(entry.status)} tone={toneOf(entry.status)} /> },
-            { label: 'Took', value: durationText(entry.duration_ms) },
+            { label: entry.count > 1 ? 'The first took' : 'Took', value: durationText(entry.duration_ms) },
+            ...(entry.count > 1 ? [{ label: 'Requests', value: `${entry.count.toLocaleString()}, refused within a second` }] : []),
             {
               label: 'By',
               value:

@@ -28,7 +28,7 @@ export const developersRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,
     path: '/developers/events',
-    validateSearch: searchOf('event_type', 'before', 'open'),
+    validateSearch: searchOf('event_type', 'project_id', 'before', 'open'),
     component: lazyRouteComponent(() => import('./events-page.tsx'), 'EventsPage'),
   }),
   createRoute({

@@ -15,6 +15,7 @@ import { Money } from '../../ui/money.tsx';
 import { Rows } from '../../ui/skeletons.tsx';
 import { TextLink } from '../../ui/text-link.tsx';
 import { Day, PlainTimes, Time } from '../../ui/time.tsx';
+import { healthOf } from '../developers/endpoint-health.tsx';
 import classes from './home.module.css';
 import { Panel } from './panel.tsx';
 
@@ -96,18 +97,21 @@ function ProjectName({ id }: { readonly id: string }): ReactNode {
 function Endpoints({ endpoints }: { readonly endpoints: readonly WebhookEndpoint[] }): ReactNode {
   return (
     <ul className={classes.list}>
-      {endpoints.map(({ id, url, description, status, consecutive_failures: failures, failing_since: since }) => (
-        <li key={id}>
-          <TextLink href={`/developers/webhooks/${id}`} className={classes.item}>
-            <span className={classes.name}>{description ?? url}</span>
-            <span>{status === 'disabled' ? 'Disabled' : 'Failing'}</span>
-            <span className={classes.faint}>{failures === 1 ? '1 failed attempt' : `${failures} failed attempts`}</span>
-            <span className={classes.faint}>
-              began <Time at={since} as="relative" />
-            </span>
-          </TextLink>
-        </li>
-      ))}
+      {endpoints.map((endpoint) => {
+        const { id, url, description, consecutive_failures: failures, failing_since: since } = endpoint;
+        return (
+          <li key={id}>
+            <TextLink href={`/developers/webhooks/${id}`} className={classes.item}>
+              <span className={classes.name}>{description ?? url}</span>
+              <span>{healthOf(endpoint).label}</span>
+              <span className={classes.faint}>{failures === 1 ? '1 failed attempt' : `${failures} failed attempts`}</span>
+              <span className={classes.faint}>
+                began <Time at={since} as="relative" />
+              </span>
+            </TextLink>
+          </li>
+        );
+      })}
     </ul>
   );
 }

@@ -1,14 +1,14 @@
-// One invoice as it is printed: on paper nothing but the sheet. The PDF is the server's, with the letterhead that held when it was issued.
+// One invoice as it is printed, with the letterhead that held when it was issued: on paper nothing but the sheet. The PDF is the server's.
 // Changes nothing: an invoice is paid by the release of its payment.
 
-import { Button, Group, Modal, Text } from '@mantine/core';
+import { Button, Group, Modal } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { useShortcut } from '../../app/shortcuts.ts';
 import { client } from '../../client/client.ts';
 import { keys } from '../../client/queries.ts';
-import type { Invoice, Workspace } from '../../client/sdk.ts';
+import type { Invoice, Letterhead } from '../../client/sdk.ts';
 import { formatAmount } from '../../ui/amount.ts';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { Icon } from '../../ui/icon.tsx';
@@ -25,26 +25,19 @@ import { InvoiceBadge } from './invoices-table.tsx';
 export function InvoicePage(): ReactNode {
   const { invoiceId } = useParams({ from: '/inside/invoices/$invoiceId' });
   const invoice = useQuery({ queryKey: keys.one('invoices', invoiceId), queryFn: () => client.invoices.retrieve(invoiceId) });
-  const workspace = useQuery({ queryKey: keys.one('workspace', 'own'), queryFn: () => client.workspace.retrieve(), staleTime: 60_000 });
-  if (invoice.isPending || workspace.isPending) return <PageSkeleton />;
-  if (invoice.data === undefined || workspace.data === undefined) {
+  if (invoice.isPending) return <PageSkeleton />;
+  if (invoice.data === undefined) {
     return (
       <>
         <PageHeader title="Invoice" />
-        <ErrorNotice
-          error={invoice.error ?? workspace.error}
-          retry={() => {
-            void invoice.refetch();
-            void workspace.refetch();
-          }}
-        />
+        <ErrorNotice error={invoice.error} retry={() => void invoice.refetch()} />
       </>
     );
   }
-  return <Shown invoice={invoice.data} workspace={workspace.data} />;
+  return <Shown invoice={invoice.data} />;
 }
 
-function Shown({ invoice, workspace }: { readonly invoice: Invoice; readonly workspace: Workspace }): ReactNode {
+function Shown({ invoice }: { readonly invoice: Invoice }): ReactNode {
   useShortcut('d', 'Download the PDF', () => document.querySelector<HTMLButtonElement>('[data-download-pdf]')?.click());
   return (
     <>
@@ -65,10 +58,7 @@ function Shown({ invoice, workspace }: { readonly invoice: Invoice; readonly wor
           <PdfButton invoice={invoice} />
         </PageHeader>
       </div>
-      <Sheet invoice={invoice} workspace={workspace} />
-      <Text size="xs" c="dimmed" mt="sm" className={classes.screen ?? ''}>
-        Shown with the letterhead of today. The PDF keeps the one that held when it was issued.
-      </Text>
+      <Sheet invoice={invoice} />
     </>
   );
 }
@@ -98,21 +88,13 @@ function PdfButton({ invoice }: { readonly invoice: Invoice }): ReactNode {
   );
 }
 
-function Sheet({ invoice, workspace }: { readonly invoice: Invoice; readonly workspace: Workspace }): ReactNode {
+function Sheet({ invoice }: { readonly invoice: Invoice }): ReactNode {
   const projectName = useProjectName(invoice.project_id);
-  const { logo } = workspace;
+  const { letterhead } = invoice;
   return (
     <article className={classes.sheet} aria-label={`Invoice ${invoice.number}`}>
       <div className={classes.head}>
-        <div>
-          {logo !== null && <img className={classes.logo} src={`data:${logo.content_type};base64,${logo.data}`} alt="" />}
-          <div className={classes.name}>{workspace.legal_name ?? workspace.name}</div>
-          {workspace.address_lines.map((line, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: two lines of an address may be the same.
-            <div key={at}>{line}</div>
-          ))}
-          {workspace.tax_id !== null && <div>Tax ID {workspace.tax_id}</div>}
-        </div>
+        <div>{letterhead !== undefined && <Head letterhead={letterhead} />}</div>
         <div className={classes.title}>
           <strong>Invoice</strong>
           <div>{invoice.number}</div>
@@ -135,8 +117,24 @@ function Sheet({ invoice, workspace }: { readonly invoice: Invoice; readonly wor
         </div>
       </dl>
       <Lines invoice={invoice} />
-      {workspace.tax_line !== null && <p className={classes.tax}>{workspace.tax_line}</p>}
+      {letterhead?.tax_line != null && <p className={classes.tax}>{letterhead.tax_line}</p>}
     </article>
+  );
+}
+
+/** Who issued it, as it was then. */
+function Head({ letterhead }: { readonly letterhead: Letterhead }): ReactNode {
+  const { logo, name, legal_name, address_lines, tax_id } = letterhead;
+  return (
+    <>
+      {logo !== null && <img className={classes.logo} src={`data:${logo.content_type};base64,${logo.data}`} alt="" />}
+      <div className={classes.name}>{legal_name ?? name}</div>
+      {address_lines.map((line, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: two lines of an address may be the same.
+        <div key={at}>{line}</div>
+      ))}
+      {tax_id !== null && <div>Tax ID {tax_id}</div>}
+    </>
   );
 }
 

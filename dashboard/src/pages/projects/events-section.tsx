@@ -1,8 +1,10 @@
 // The events of a project, newest first, each with its payload: as they are in the log, and as they happen.
-// Finds them by project-history.ts.
+// The server looks for them a stretch of the log at a time, from the latest back to where the project begins.
 
 import { Button, Group, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { client } from '../../client/client.ts';
+import { itemsOf, useList } from '../../client/queries.ts';
 import type { Project } from '../../client/sdk.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
@@ -11,10 +13,15 @@ import { dateAndTimeText } from '../../ui/moments.ts';
 import { Rows } from '../../ui/skeletons.tsx';
 import { Time } from '../../ui/time.tsx';
 import classes from './events-section.module.css';
-import { useProjectHistory } from './project-history.ts';
 
 export function EventsSection({ project }: { readonly project: Project }): ReactNode {
-  const { query, events } = useProjectHistory(project);
+  const query = useList({
+    resource: 'events',
+    filters: { project_id: project.id },
+    cursor: 'before_seq',
+    load: (cursor) => client.events.list({ order: 'desc', project_id: project.id, ...cursor }),
+  });
+  const events = itemsOf(query);
   if (query.isPending) {
     return (
       <div role="status" aria-busy="true" aria-label="Loading">
@@ -61,7 +68,7 @@ export function EventsSection({ project }: { readonly project: Project }): React
       {query.hasNextPage && (
         <Group py="sm">
           <Text size="sm" c="dimmed">
-            The log goes on; later events of the project may follow.
+            {events.length === 0 ? 'None among the latest events.' : `${events.length} shown.`} There may be earlier ones.
           </Text>
           <Button variant="default" size="compact-sm" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
             Look further

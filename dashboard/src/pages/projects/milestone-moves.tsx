@@ -2,9 +2,9 @@
 // What costs nothing is done at once and put back if it fails; everything else asks first.
 
 import { Button, Group, Menu } from '@mantine/core';
-import { type ReactNode, useRef } from 'react';
+import { type CSSProperties, type ReactNode, useRef } from 'react';
 import { queryClient } from '../../client/queries.ts';
-import type { Milestone, Project } from '../../client/sdk.ts';
+import { ApiError, type Milestone, type Project } from '../../client/sdk.ts';
 import { useSession } from '../../session/session.tsx';
 import { faultOf } from '../../ui/error-notice.tsx';
 import { Icon } from '../../ui/icon.tsx';
@@ -12,6 +12,9 @@ import { notify } from '../../ui/notices.tsx';
 import { useAttemptKey } from './attempt-key.ts';
 import { type Move, movesOf } from './moves.ts';
 import { changeMilestone, milestonesKey } from './project-data.ts';
+
+/** The red that is readable in both schemes, on the ground of a menu too. */
+const danger = { '--menu-item-color': 'var(--mantine-color-error)' } as CSSProperties;
 
 export interface MilestoneMovesProps {
   readonly milestone: Milestone;
@@ -43,7 +46,9 @@ export function MilestoneMoves({ milestone, project, compact = false, onAsk }: M
       queryClient.setQueryData<readonly Milestone[]>(key, (known) =>
         known?.map((one) => (one === hoped ? (before?.find(({ id }) => id === one.id) ?? one) : one)),
       );
-      notify(`Not done. ${title}: ${detail}${requestId === null ? '' : ` (request ${requestId})`}`);
+      // Where no answer came, it may have been done all the same; what is so is asked for anew.
+      const outcome = error instanceof ApiError ? 'Not done.' : 'Perhaps not done.';
+      notify(`${outcome} ${title}: ${detail}${requestId === null ? '' : ` (request ${requestId})`}`);
     } finally {
       isBusy.current = false;
     }
@@ -60,7 +65,6 @@ export function MilestoneMoves({ milestone, project, compact = false, onAsk }: M
           key={move.to}
           size={compact ? 'compact-sm' : 'sm'}
           variant={move.isForward ? (move.to === 'approved' ? 'filled' : 'light') : 'default'}
-          color={move.isDanger ? 'red' : undefined}
           onClick={() => choose(move)}
         >
           {move.label}
@@ -75,7 +79,7 @@ export function MilestoneMoves({ milestone, project, compact = false, onAsk }: M
           </Menu.Target>
           <Menu.Dropdown>
             {hidden.map((move) => (
-              <Menu.Item key={move.to} color={move.isDanger ? 'red' : undefined} onClick={() => choose(move)}>
+              <Menu.Item key={move.to} style={move.isDanger ? danger : undefined} onClick={() => choose(move)}>
                 {move.label}
               </Menu.Item>
             ))}

@@ -1,7 +1,7 @@
 // The milestones of a project: the switch between timeline and board, the drawer, and the dialogs that create, edit and move.
 // Which view and which milestone is open stands in the address; the dialogs live here, since what is moved shows elsewhere after.
 
-import { Button, Group, SegmentedControl, Text } from '@mantine/core';
+import { Button, Group, SegmentedControl } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { useShortcut } from '../../app/shortcuts.ts';
 import { useWords } from '../../app/words.ts';
@@ -11,12 +11,13 @@ import { EmptyState } from '../../ui/empty-state.tsx';
 import { ErrorNotice } from '../../ui/error-notice.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Rows } from '../../ui/skeletons.tsx';
+import { EarlierMilestones } from './earlier-milestones.tsx';
 import { MilestoneDialog } from './milestone-dialog.tsx';
 import { MilestoneDrawer } from './milestone-drawer.tsx';
 import { Board, Timeline } from './milestone-views.tsx';
 import { MoveDialog } from './move-dialog.tsx';
 import type { Move } from './moves.ts';
-import { MAX_MILESTONES, useMilestones } from './project-data.ts';
+import { hasMoreMilestones, useMilestones } from './project-data.ts';
 
 export function MilestonesSection({ project }: { readonly project: Project }): ReactNode {
   const { words, set, href } = useWords();
@@ -79,11 +80,7 @@ export function MilestonesSection({ project }: { readonly project: Project }): R
       ) : (
         <View milestones={milestones} project={project} href={({ id }) => href({ open: id })} onAsk={onAsk} />
       )}
-      {milestones.length === MAX_MILESTONES && (
-        <Text size="xs" c="dimmed" mt="sm">
-          The newest {MAX_MILESTONES} milestones are shown; the API lists them all.
-        </Text>
-      )}
+      {hasMoreMilestones(project.id, milestones) && <EarlierMilestones projectId={project.id} count={milestones.length} />}
       {open !== undefined && (
         <MilestoneDrawer
           milestone={open}

@@ -5,7 +5,6 @@ import type { Milestone, MilestoneStatus, Scope } from '../../client/sdk.ts';
 import { linksOf } from './links.ts';
 import { amountProblem, blankMilestone, createBodyOf, metadataPatchOf, updateBodyOf, valuesOf } from './milestone-fields.ts';
 import { effectOf, milestoneDifferences, movesOf } from './moves.ts';
-import { placeBefore } from './project-history-place.ts';
 
 const moves: Readonly<Record<MilestoneStatus, MilestoneStatus[]>> = {
   pending: ['in_progress', 'submitted', 'cancelled'],
@@ -119,19 +118,4 @@ describe('what is sent', () => {
     expect(linksOf(' https://a.example/x \n\nHTTP://b.example')).toEqual(['https://a.example/x', 'HTTP://b.example']);
     for (const bad of ['javascript:alert(1)', 'data:text/html,x', 'a.example', 'https://']) expect(linksOf(bad)).toBeNull();
   });
-});
-
-test('the log is entered before the moment, and never after it', async () => {
-  const log = Array.from({ length: 5_000 }, (_, at) => ({ seq: at + 1, created_at: new Date(at * 1_000).toISOString() }));
-  let asked = 0;
-  const after = async (seq: number) => {
-    asked += 1;
-    return log[seq];
-  };
-  for (const place of [0, 1, 99, 100, 1_234, 4_999]) {
-    const start = await placeBefore(log[place]?.created_at ?? '', after);
-    expect(start).toBeLessThanOrEqual(place);
-    expect(place - start).toBeLessThanOrEqual(201);
-  }
-  expect(asked).toBeLessThan(6 * 30);
 });

@@ -6,8 +6,8 @@ import { client } from '../../client/client.ts';
 import { keys, queryClient } from '../../client/queries.ts';
 import { ApiError, type Milestone, type MilestoneUpdate, type Project, type ProjectTotals } from '../../client/sdk.ts';
 
-/** A timeline and a board show all at once; beyond this the newest are shown, and said to be. */
-export const MAX_MILESTONES = 500;
+/** A timeline and a board show all at once. Beyond this the newest are shown, and so many more each time that more are asked for. */
+export const MILESTONES_AT_ONCE = 500;
 const MILESTONES_A_PAGE = 100;
 
 export const projectQuery = (id: string) => ({
@@ -19,12 +19,28 @@ export const useProject = (id: string): UseQueryResult<Project> => useQuery(proj
 
 export const milestonesKey = (projectId: string) => keys.other('milestones', 'of-project', projectId);
 
+/** How many of a project are shown, where more were asked for. */
+const wanted = new Map<string, number>();
+const wantedOf = (projectId: string): number => wanted.get(projectId) ?? MILESTONES_AT_ONCE;
+
+/** One more than wanted, which tells that there are more. */
+const newestMilestones = (projectId: string, count: number, signal?: AbortSignal): Promise<readonly Milestone[]> =>
+  client.projects.listMilestones(projectId, { limit: MILESTONES_A_PAGE }, { signal }).toArray({ limit: count + 1 });
+
 export function useMilestones(projectId: string): UseQueryResult<readonly Milestone[]> {
   return useQuery({
     queryKey: milestonesKey(projectId),
-    queryFn: async ({ signal }): Promise<readonly Milestone[]> =>
-      client.projects.listMilestones(projectId, { limit: MILESTONES_A_PAGE }, { signal }).toArray({ limit: MAX_MILESTONES }),
+    queryFn: ({ signal }) => newestMilestones(projectId, wantedOf(projectId), signal),
   });
+}
+
+export const hasMoreMilestones = (projectId: string, known: readonly Milestone[]): boolean => known.length > wantedOf(projectId);
+
+export async function showMoreMilestones(projectId: string): Promise<void> {
+  const count = wantedOf(projectId) + MILESTONES_AT_ONCE;
+  const found = await newestMilestones(projectId, count);
+  wanted.set(projectId, count);
+  queryClient.setQueryData<readonly Milestone[]>(milestonesKey(projectId), found);
 }
 
 export function useProjectTotals(projectId: string): UseQueryResult<ProjectTotals> {

@@ -11,6 +11,7 @@ export const actionWords: Readonly<Record<AuditAction, string>> = {
   'member.added': 'Member added',
   'member.role_changed': 'Role changed',
   'member.removed': 'Member removed',
+  'member.password_reset': 'Password reset by the operator',
   'invitation.created': 'Invitation sent',
   'invitation.revoked': 'Invitation revoked',
   'invitation.accepted': 'Invitation accepted',
@@ -22,6 +23,8 @@ export const actionWords: Readonly<Record<AuditAction, string>> = {
   'webhook_endpoint.secret_rotated': 'Endpoint secret rotated',
   'webhook_endpoint.disabled': 'Endpoint disabled',
   'webhook_endpoint.deleted': 'Endpoint deleted',
+  'webhook_repair.created': 'Webhooks repaired in bulk',
+  'webhook_repair.stopped': 'Repair of webhooks stopped',
 };
 
 /** An action that this page does not know yet is shown by its name. */

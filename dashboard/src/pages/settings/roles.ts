@@ -1,5 +1,5 @@
 // The roles in words: what each may do, for whoever gives one.
-// Words only; session/role-scopes.ts holds what they may, and the server decides.
+// Words only; what they may, the server says.
 
 import type { GivenRole, Role } from '../../client/sdk.ts';
 

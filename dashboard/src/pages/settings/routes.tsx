@@ -48,7 +48,13 @@ export const settingsArea: Area = {
       scope: 'members:write',
       run: ({ go }) => go('/settings/people?invite=1'),
     },
-    { label: 'New workspace', words: 'create', icon: 'workspace', run: ({ go }) => go('/settings/workspace?new=1') },
+    {
+      label: 'New workspace',
+      words: 'create',
+      icon: 'workspace',
+      isFor: ({ may_create_workspaces: may }) => may,
+      run: ({ go }) => go('/settings/workspace?new=1'),
+    },
     { label: 'Second factor', words: 'totp authenticator password sessions', icon: 'account', run: ({ go }) => go('/settings/account') },
   ],
 };

@@ -46,7 +46,9 @@ class ListRequest(Generic[T]):
         if self.backwards:
             first = page.data[0] if page.data else None
             return self._moved("ending_before", getattr(first, "id", None), page)
-        return self._moved(self.cursor, page.next_cursor, page)
+        # The event log can be read in either direction.
+        cursor = "before_seq" if self.query.get("order") == "desc" else self.cursor
+        return self._moved(cursor, page.next_cursor, page)
 
     def _moved(self, name: str, value: object, page: BasePage[T]) -> ListRequest[T]:
         told = page.last_response

@@ -47,6 +47,12 @@ export class WrongCodeError extends ApiError {}
 /** The code `too_many_attempts`. */
 export class TooManyAttemptsError extends ApiError {}
 
+/** The code `too_many_mails`. */
+export class TooManyMailsError extends ApiError {}
+
+/** The code `workspace_creation_refused`. */
+export class WorkspaceCreationRefusedError extends ApiError {}
+
 /** The code `foreign_origin`. */
 export class ForeignOriginError extends ApiError {}
 
@@ -142,6 +148,8 @@ export const errorClasses: Readonly<Record<string, { readonly name: string; read
   wrong_password: { name: 'WrongPasswordError', type: WrongPasswordError },
   wrong_code: { name: 'WrongCodeError', type: WrongCodeError },
   too_many_attempts: { name: 'TooManyAttemptsError', type: TooManyAttemptsError },
+  too_many_mails: { name: 'TooManyMailsError', type: TooManyMailsError },
+  workspace_creation_refused: { name: 'WorkspaceCreationRefusedError', type: WorkspaceCreationRefusedError },
   foreign_origin: { name: 'ForeignOriginError', type: ForeignOriginError },
   workspace_required: { name: 'WorkspaceRequiredError', type: WorkspaceRequiredError },
   not_a_member: { name: 'NotAMemberError', type: NotAMemberError },

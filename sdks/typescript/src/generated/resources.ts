@@ -3,7 +3,7 @@
 import type { Call } from '../call.ts';
 import type { EventStream } from '../event-stream.ts';
 import type { ListCall } from '../list.ts';
-import type { CallOptions } from '../options.ts';
+import type { CallOptions, StreamOptions } from '../options.ts';
 import { at, type Requester, Resource } from '../resource.ts';
 import type {
   Account,
@@ -267,6 +267,8 @@ export class Invoices extends Resource {
   /**
    * Read an invoice.
    *
+   * With the letterhead that the workspace had when it was issued, which lists leave out.
+   *
    * Scope: `invoices:read`.
    */
   retrieve(id: string, options: CallOptions = {}): Call<Invoice> {
@@ -289,12 +291,12 @@ export class Events extends Resource {
   /**
    * List events.
    *
-   * The event log, oldest first, in the order of commits and without a gap. Unlike other lists it goes forward in time: `next_cursor` is the value of `after_seq` for the next page. On the last page, go on later from the `seq` of the last event you have.
+   * The event log, in the order of commits and without a gap. Unlike other lists it goes forward in time: `next_cursor` is the value of `after_seq` for the next page. On the last page, go on later from the `seq` of the last event you have. With `order=desc` it goes back from the latest, and `next_cursor` is the value of `before_seq`. Where it is filtered, a page looks through 5,000 events at most: it may hold fewer than `limit`, even none, and still have more after it.
    *
    * Scope: `events:read`.
    */
   list(query: ListEventsQuery = {}, options: CallOptions = {}): ListCall<Event> {
-    return this.requester.list('/v1/events', query, options);
+    return this.requester.list('/v1/events', query, options, ['project']);
   }
 
   /**
@@ -311,11 +313,11 @@ export class Events extends Resource {
   /**
    * Stream events.
    *
-   * Server-Sent Events: what is committed, within milliseconds, in order and without a gap. Each message carries the `seq` of its event as `id`; a client that comes back with `Last-Event-ID` goes on from there, on any server. A reader that stops reading for 10 s is cut, a stream whose key is revoked ends, and one that is open counts as one request of the limit. It is for catching up without webhooks: nothing is stored about who has read what.
+   * Server-Sent Events: what is committed, within milliseconds, in order and without a gap. Each message carries the `seq` of its event as `id`; a client that comes back with `Last-Event-ID` goes on from there, on any server. A reader that stops reading for 10 s is cut, a stream whose key is revoked ends, and one that is open counts as one request of the limit. It is for catching up without webhooks: nothing is stored about who has read what. To a person with a session it also sends messages of the kind `change`, which say what sort of record changed without an event, such as `{"resources": ["milestones"]}`; they may be missed.
    *
    * Scope: `events:read`.
    */
-  stream(query: StreamEventsQuery = {}, options: CallOptions = {}): EventStream<Event> {
+  stream(query: StreamEventsQuery = {}, options: StreamOptions = {}): EventStream<Event> {
     return this.requester.stream('/v1/events/stream', query, options);
   }
 }
@@ -570,7 +572,7 @@ export class RequestLogEntries extends Resource {
   /**
    * List requests.
    *
-   * The requests that were answered in the last days, newest first: every write and every failure, and of reads one in so many (the server is told how many; refusals for the rate limit count as reads). They appear within seconds, never hold what was sent, and may be incomplete when the server was overloaded or stopped without warning.
+   * The requests that were answered in the last days, newest first: every write and every failure, and of reads one in so many (the server is told how many). Refusals for the rate limit are gathered by second and counted. They appear within seconds, never hold what was sent, and may be incomplete when the server was overloaded or stopped without warning.
    *
    * Scope: `request_log:read`.
    */
@@ -758,7 +760,7 @@ export class Workspaces extends Resource {
   /**
    * Create a workspace.
    *
-   * Whoever creates it owns it. It shares nothing with the other workspaces of the server.
+   * Whoever creates it owns it. It shares nothing with the other workspaces of the server. Taken from those who own a workspace already, unless the server is configured otherwise (`WORKSPACE_CREATION`).
    */
   create(body: WorkspaceCreate, options: CallOptions = {}): Call<AccountWorkspace> {
     return this.requester.call('POST', '/v1/workspaces', body, options, 'account_workspace');
@@ -833,7 +835,7 @@ export class Invitations extends Resource {
   /**
    * Invite somebody.
    *
-   * The link is mailed where the server can send mail, and otherwise in the answer, this once, for whoever invites to pass it on. It is for this address alone, is good once, and ends after seven days. Nobody invites to a role that may do more than they may themselves.
+   * The link is mailed where the server can send mail, and otherwise in the answer, this once, for whoever invites to pass it on. It is for this address alone, is good once, and ends after seven days. One to the same address that still waits is revoked. Nobody invites to a role that may do more than they may themselves.
    *
    * Scope: `members:write`.
    */

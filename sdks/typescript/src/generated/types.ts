@@ -10,6 +10,8 @@ export interface Account {
   totp_enabled: boolean;
   /** The workspaces of the person, oldest first. */
   workspaces: AccountWorkspace[];
+  /** Whether the person may create workspaces here: by default those may who own one (`WORKSPACE_CREATION`). */
+  may_create_workspaces: boolean;
   /** When the person signed up. */
   created_at: string;
 }
@@ -28,6 +30,8 @@ export interface AccountWorkspace {
   /** The membership. */
   member_id: string;
   role: Role;
+  /** What the role may do. */
+  scopes: Scope[];
   /** When it was closed; null while it is open. */
   closed_at: string | null;
 }
@@ -110,6 +114,7 @@ export interface ApiKeyWithSecret {
  * - `member.added`: Somebody became a member: by setting up the server, by creating the workspace or by accepting an invitation.
  * - `member.role_changed`: A member was given another role.
  * - `member.removed`: A member was removed or left.
+ * - `member.password_reset`: The operator gave a member a new password at the command line, turned the second factor off and ended the sessions.
  * - `invitation.created`: Somebody was invited.
  * - `invitation.revoked`: An invitation was revoked.
  * - `invitation.accepted`: An invitation was accepted.
@@ -121,8 +126,10 @@ export interface ApiKeyWithSecret {
  * - `webhook_endpoint.secret_rotated`: A webhook endpoint was given a new secret.
  * - `webhook_endpoint.disabled`: A webhook endpoint was disabled by the service, because it failed or said that it is gone.
  * - `webhook_endpoint.deleted`: A webhook endpoint was deleted.
+ * - `webhook_repair.created`: Deliveries were sent again, made up for or cancelled in bulk. Dry runs change nothing and are not here.
+ * - `webhook_repair.stopped`: Such a repair was stopped.
  */
-export type AuditAction = 'workspace.created' | 'workspace.updated' | 'workspace.closed' | 'member.added' | 'member.role_changed' | 'member.removed' | 'invitation.created' | 'invitation.revoked' | 'invitation.accepted' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'webhook_endpoint.created' | 'webhook_endpoint.updated' | 'webhook_endpoint.secret_rotated' | 'webhook_endpoint.disabled' | 'webhook_endpoint.deleted';
+export type AuditAction = 'workspace.created' | 'workspace.updated' | 'workspace.closed' | 'member.added' | 'member.role_changed' | 'member.removed' | 'member.password_reset' | 'invitation.created' | 'invitation.revoked' | 'invitation.accepted' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'webhook_endpoint.created' | 'webhook_endpoint.updated' | 'webhook_endpoint.secret_rotated' | 'webhook_endpoint.disabled' | 'webhook_endpoint.deleted' | 'webhook_repair.created' | 'webhook_repair.stopped';
 
 /** Who did it. */
 export interface AuditActor {
@@ -179,7 +186,7 @@ export interface AuditTarget {
 }
 
 /** The kind of what was changed. */
-export type AuditTargetType = 'workspace' | 'member' | 'invitation' | 'api_key' | 'webhook_endpoint';
+export type AuditTargetType = 'workspace' | 'member' | 'invitation' | 'api_key' | 'webhook_endpoint' | 'webhook_repair';
 
 /** Milestones that are submitted. */
 export interface AwaitingApproval {
@@ -200,8 +207,10 @@ export interface Delivery {
   /** The `webhook-id` header of every attempt. */
   event_id: string;
   event_type: EventType;
-  /** The `seq` of the event. */
+  /** The `seq` of the event, also the `Tranche-Seq` header. */
   event_seq: number;
+  /** The `Tranche-Prev-Seq` header: the `seq` of the event before it for this endpoint; null for its first. */
+  previous_event_seq: number | null;
   status: DeliveryStatus;
   /** How many attempts have been made. */
   attempts: number;
@@ -261,11 +270,14 @@ export interface DeliveryList {
 /** A pending delivery will be tried again; the others are over. */
 export type DeliveryStatus = 'pending' | 'succeeded' | 'failed' | 'cancelled';
 
+/** Why it is disabled: `request`: somebody asked for it. `gone`: it answered 410. `failing`: every attempt failed for days. `workspace_closed`: with its workspace. */
+export type DisabledCause = 'request' | 'gone' | 'failing' | 'workspace_closed';
+
 /** `none`: each event is sent as soon as it can be. `project`: the events of one project arrive one after the other; one that fails holds back the later ones of its project, and of no other, until it is delivered or given up. */
 export type EndpointOrdering = 'none' | 'project';
 
 /** What went wrong. Stable: decide by this, not by the words. */
-export type ErrorCode = 'malformed_json' | 'malformed_request' | 'request_timeout' | 'headers_too_large' | 'missing_api_key' | 'invalid_api_key' | 'api_key_revoked' | 'api_key_expired' | 'insufficient_scope' | 'scope_escalation' | 'not_signed_in' | 'wrong_credentials' | 'wrong_password' | 'wrong_code' | 'too_many_attempts' | 'foreign_origin' | 'workspace_required' | 'not_a_member' | 'sign_up_refused' | 'invitation_invalid' | 'email_taken' | 'already_member' | 'last_owner' | 'workspace_closed' | 'too_many_members' | 'not_found' | 'method_not_allowed' | 'invalid_transition' | 'not_editable' | 'project_archived' | 'endpoint_disabled' | 'precondition_failed' | 'body_too_large' | 'unsupported_media_type' | 'validation_failed' | 'idempotency_key_reused' | 'rate_limited' | 'too_many_streams' | 'too_many_exports' | 'overloaded' | 'internal_error';
+export type ErrorCode = 'malformed_json' | 'malformed_request' | 'request_timeout' | 'headers_too_large' | 'missing_api_key' | 'invalid_api_key' | 'api_key_revoked' | 'api_key_expired' | 'insufficient_scope' | 'scope_escalation' | 'not_signed_in' | 'wrong_credentials' | 'wrong_password' | 'wrong_code' | 'too_many_attempts' | 'too_many_mails' | 'workspace_creation_refused' | 'foreign_origin' | 'workspace_required' | 'not_a_member' | 'sign_up_refused' | 'invitation_invalid' | 'email_taken' | 'already_member' | 'last_owner' | 'workspace_closed' | 'too_many_members' | 'not_found' | 'method_not_allowed' | 'invalid_transition' | 'not_editable' | 'project_archived' | 'endpoint_disabled' | 'precondition_failed' | 'body_too_large' | 'unsupported_media_type' | 'validation_failed' | 'idempotency_key_reused' | 'rate_limited' | 'too_many_streams' | 'too_many_exports' | 'overloaded' | 'internal_error';
 
 /** Something that happened. Events are never changed and never removed. */
 export interface Event {
@@ -281,13 +293,13 @@ export interface Event {
   data: Record<string, unknown>;
 }
 
-/** One page of the event log, oldest first. */
+/** One page of the event log, oldest first; with `order=desc` newest first. */
 export interface EventList {
   object: 'list';
   data: Event[];
   /** Whether there is more in the direction of the paging. */
   has_more: boolean;
-  /** The value of `after_seq` for the next page; null on the last page. */
+  /** The value of `after_seq` for the next page, with `order=desc` that of `before_seq`; null on the last page. */
   next_cursor: string | null;
 }
 
@@ -411,6 +423,7 @@ export interface Invoice {
   paid_at: string | null;
   /** When it was issued. */
   created_at: string;
+  letterhead?: Letterhead | undefined;
 }
 
 /** The payload of `invoice.issued`. */
@@ -481,6 +494,23 @@ export interface KeyUsage {
   used: number;
   /** The last hours in which it was used, newest first, up to the last full minute. */
   hours: UsageHour[];
+}
+
+/** Who issued an invoice, as the workspace was when it did. Later changes of the settings leave it as it is. */
+export interface Letterhead {
+  /** What the workspace was called. */
+  name: string;
+  /** Who issued it, where that is not the name. */
+  legal_name: string | null;
+  /** The postal address, line by line. */
+  address_lines: string[];
+  /** A VAT number, for example. */
+  tax_id: string | null;
+  /** A sentence on taxes. */
+  tax_line: string | null;
+  /** In which time zone its dates are: a name of the IANA database. */
+  timezone: string;
+  logo: WorkspaceLogo | null;
 }
 
 /** A person in a workspace. */
@@ -919,6 +949,8 @@ export interface RequestLogEntry {
   api_key_id: string | null;
   /** The session of the person who asked; null where a key did. */
   session_id: string | null;
+  /** How many requests the entry stands for. Refusals for the rate limit are gathered: one entry for a caller, an operation and a second, with what the first of them was. */
+  count: number;
   /** When it was answered. */
   created_at: string;
 }
@@ -1184,8 +1216,9 @@ export interface WebhookEndpoint {
   /** The kinds of event it is sent. */
   event_types: EventType[];
   status: WebhookEndpointStatus;
-  /** Why it is disabled; null while it is enabled. */
+  /** Why it is disabled, for people; null while it is enabled. */
   disabled_reason: string | null;
+  disabled_cause: DisabledCause | null;
   /** How deliveries are signed: a signature by each. */
   signature_schemes: SignatureScheme[];
   /** The ed25519 public key that verifies `v1a` signatures, as Standard Webhooks writes it; null without that scheme. */
@@ -1289,8 +1322,9 @@ export interface WebhookEndpointWithSecret {
   /** The kinds of event it is sent. */
   event_types: EventType[];
   status: WebhookEndpointStatus;
-  /** Why it is disabled; null while it is enabled. */
+  /** Why it is disabled, for people; null while it is enabled. */
   disabled_reason: string | null;
+  disabled_cause: DisabledCause | null;
   /** How deliveries are signed: a signature by each. */
   signature_schemes: SignatureScheme[];
   /** The ed25519 public key that verifies `v1a` signatures, as Standard Webhooks writes it; null without that scheme. */
@@ -1501,7 +1535,7 @@ export interface WorkspaceLogo {
 
 /** A new logo. */
 export interface WorkspaceLogoInput {
-  /** A PNG or JPEG image in base64, up to 128 KiB and 1024 by 1024 pixels; a PNG with 8 bits a channel and not interlaced. */
+  /** A PNG or JPEG image in base64, up to 128 KiB and 1024 by 1024 pixels; a PNG with 8 bits a channel, not interlaced and without a single transparent colour, or a baseline or progressive JPEG in grey or RGB. Kept without texts, profiles and places. */
   readonly data: string;
 }
 
@@ -1645,8 +1679,18 @@ export interface ListInvoicesQuery {
 export interface ListEventsQuery {
   /** How many to return. Default: 20. */
   readonly limit?: number | undefined;
-  /** Return the events after this sequence number, oldest first. Remember the last one you handled and ask on from there. Default: 0, the beginning. */
+  /** Return the events after this sequence number. Remember the last one you handled and ask on from there. Default: 0, the beginning. */
   readonly after_seq?: number | undefined;
+  /** Return the events before this sequence number. With `order=desc` it leads from page to page. Left out: up to the end. */
+  readonly before_seq?: number | undefined;
+  /** `asc`: oldest first, which is how to follow the log. `desc`: newest first, which is how to look back. */
+  readonly order?: 'asc' | 'desc' | undefined;
+  /** Only these kinds, with commas between. Left out: every kind. */
+  readonly event_types?: string | undefined;
+  /** Only events of this project and of what belongs to it. */
+  readonly project_id?: string | undefined;
+  /** Short for `project_id`. */
+  readonly project?: string | undefined;
 }
 
 /** The query of `webhookEndpoints.list`. */

@@ -7,7 +7,8 @@ import { createKeyCache, MAX_ENTRY_AGE_MS } from '../../accounts/key-cache.ts';
 import { createRateLimit } from '../../accounts/rate-limit.ts';
 import { createLoadGate } from '../load-gate.ts';
 import { makeKey, memoryLeases, NOW_MS } from '../test-server.ts';
-import { type Admission, createAdmission } from './authenticate.ts';
+import type { Admission } from './admission.ts';
+import { createAdmission } from './authenticate.ts';
 
 const BUSY = '01993c5a-8f00-7000-8000-000000000001';
 const CALM = '01993c5a-8f00-7000-8000-000000000002';

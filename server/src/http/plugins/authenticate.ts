@@ -4,15 +4,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { KeyCache } from '../../accounts/key-cache.ts';
 import type { KeyUses } from '../../accounts/key-uses.ts';
-import type { RateLimit } from '../../accounts/rate-limit.ts';
 import { type ApiKey, refuseKey } from '../../domain/api-key.ts';
 import { errorCatalogue, type Refusal } from '../../domain/errors.ts';
 import type { LoadGate } from '../load-gate.ts';
-import type { ProblemContext } from '../problems.ts';
-import type { Access, Caller } from '../route.ts';
-import type { SessionAdmission } from './sessions.ts';
-
-export type Limits = Pick<RateLimit, 'take' | 'secondsToReset' | 'limitPerMinute'>;
+import type { Access } from '../route.ts';
+import { type Admission, counted, type Limits, type SessionAdmission, stranger } from './admission.ts';
 
 export interface Authentication {
   readonly keys: Pick<KeyCache, 'find' | 'workspaceOf'>;
@@ -24,15 +20,6 @@ export interface Authentication {
   readonly now: () => number;
   /** Who is let in when more is asked than can be done; left out, everybody is. */
   readonly gate?: LoadGate | undefined;
-}
-
-/** A request that may go on, or the reason why not; with the state of the minute wherever the key or the session is known. */
-export interface Admission {
-  readonly caller: Caller | null;
-  readonly refusal: Refusal | null;
-  readonly context: ProblemContext | undefined;
-  /** The value of the RateLimit header; null where no key counts. */
-  readonly rateLimit: string | null;
 }
 
 /** Longer than any secret this service takes. Bounds the work that a stranger can ask for. */
@@ -47,7 +34,6 @@ export function bearerSecret(header: string | undefined): string | null {
   return /^[\x21-\x7e]+$/.test(secret) ? secret : null;
 }
 
-export const stranger = (refusal: Refusal): Admission => ({ caller: null, refusal, context: undefined, rateLimit: null });
 const NO_KEY = stranger({ code: 'missing_api_key', detail: errorCatalogue.missing_api_key.fix });
 const UNKNOWN_KEY = stranger({ code: 'invalid_api_key', detail: errorCatalogue.invalid_api_key.meaning });
 const REFUSED_KEYS = {
@@ -65,13 +51,8 @@ export type Admit = (request: IncomingMessage, isWrite: boolean) => Admission | 
 
 /** Makes the function that admits requests to routes of one kind: by the Authorization header, or by a session where there is none. */
 export function createAdmission({ keys, limits, uses, now, gate, admitSession = noSessions }: Authentication): (access: Access) => Admit {
-  function counted(key: ApiKey, remaining: number): Admission {
-    const resetSeconds = limits.secondsToReset();
-    const rateLimit = `"default";r=${Math.max(0, remaining)};t=${resetSeconds}`;
-    const caller = { workspaceId: key.workspaceId, keyId: key.id, scopes: key.scopes, session: null };
-    if (remaining >= 0) return { caller, refusal: null, context: undefined, rateLimit };
-    const detail = `This key has used its ${limits.limitPerMinute} requests of this minute; the next one begins in ${resetSeconds} s.`;
-    return { caller, refusal: { code: 'rate_limited', detail }, context: { retryAfterSeconds: resetSeconds }, rateLimit };
+  function countedKey({ workspaceId, id, scopes }: ApiKey, remaining: number, refusal: Refusal | null = null): Admission {
+    return counted({ workspaceId, keyId: id, scopes, session: null }, refusal, remaining, limits);
   }
 
   function admitKey(key: ApiKey | null, isWrite: boolean): Admission | Promise<Admission> {
@@ -82,11 +63,11 @@ export function createAdmission({ keys, limits, uses, now, gate, admitSession = 
     uses.record(key.workspaceId, key.id, at);
     const remaining = limits.take(key.workspaceId, key.id);
     if (gate?.refuses(key.workspaceId, isWrite) === true) {
-      if (typeof remaining === 'number') return remaining < 0 ? counted(key, remaining) : { ...counted(key, remaining), refusal: SHED };
+      if (typeof remaining === 'number') return countedKey(key, remaining, SHED);
       remaining.catch(ignore); // Whoever asks next is told.
       return SHED_STRANGER;
     }
-    return typeof remaining === 'number' ? counted(key, remaining) : remaining.then((left) => counted(key, left));
+    return typeof remaining === 'number' ? countedKey(key, remaining) : remaining.then((left) => countedKey(key, left));
   }
 
   /** People wait with everybody else of their workspace. */

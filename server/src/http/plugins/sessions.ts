@@ -7,7 +7,7 @@ import { decodeId } from '../../domain/ids.ts';
 import { roleScopes } from '../../domain/roles.ts';
 import { cookieIn } from '../cookies.ts';
 import type { Access, Caller } from '../route.ts';
-import { type Admission, type Limits, stranger } from './authenticate.ts';
+import { type Admission, counted, type Limits, type SessionAdmission, stranger } from './admission.ts';
 
 export const WORKSPACE_HEADER = 'tranche-workspace';
 
@@ -24,8 +24,6 @@ export interface SessionAdmissionOptions {
   /** The one name that counts: over https another could be set by whoever can speak for the host over http. */
   readonly cookieName: string;
 }
-
-export type SessionAdmission = (request: IncomingMessage, access: Access) => Admission | Promise<Admission>;
 
 const FOREIGN = stranger({
   code: 'foreign_origin',
@@ -55,7 +53,7 @@ export function createSessionAdmission({
     touch(found.sessionId, now());
     const chosen = access === 'person' ? ofNoWorkspace(found) : inWorkspace(found, request.headers[WORKSPACE_HEADER]);
     const remaining = limits.take(NO_WORKSPACE, found.sessionId);
-    const answer = (left: number): Admission => counted(chosen, left, limits);
+    const answer = (left: number): Admission => counted(chosen.caller, chosen.refusal, left, limits);
     return typeof remaining === 'number' ? answer(remaining) : remaining.then(answer);
   }
 
@@ -100,14 +98,6 @@ function inWorkspace(found: SignedInPerson, named: string | string[] | undefined
     },
     refusal: null,
   };
-}
-
-function counted({ caller, refusal }: Chosen, remaining: number, limits: Limits): Admission {
-  const resetSeconds = limits.secondsToReset();
-  const rateLimit = `"default";r=${Math.max(0, remaining)};t=${resetSeconds}`;
-  if (remaining >= 0) return { caller, refusal, context: undefined, rateLimit };
-  const detail = `This session has used its ${limits.limitPerMinute} requests of this minute; the next one begins in ${resetSeconds} s.`;
-  return { caller, refusal: { code: 'rate_limited', detail }, context: { retryAfterSeconds: resetSeconds }, rateLimit };
 }
 
 /**

@@ -50,6 +50,8 @@ export function accountSecurityRoutes(people: People): Route[] {
       async handle({ caller, body, raw }) {
         const { person } = sessionOf(caller);
         const outcome = await identity.changePassword(person, body.current_password, body.new_password, visitOf(raw));
+        // Of two who change it at once both may have lost their sessions.
+        people.forgetSessions();
         return isRefused(outcome) ? outcome : renewed(outcome);
       },
     }),

@@ -39,7 +39,7 @@ export function accountRoutes(people: People): Route[] {
 
   async function accountOf(personId: Uuid): Promise<object | null> {
     const [person, memberships] = await Promise.all([reads.findPerson(personId), reads.membershipsOf(personId)]);
-    return person === null ? null : presentAccount(person, memberships);
+    return person === null ? null : presentAccount(person, memberships, people.workspaceCreators);
   }
 
   async function signedIn({ personId, setCookie }: SignedIn, status = 200): Promise<Answer> {
@@ -85,7 +85,7 @@ export function accountRoutes(people: People): Route[] {
       ],
       async handle({ body, raw }) {
         const visit = visitOf(raw);
-        const refusal = await limits.count({ address: visit.origin.ip });
+        const refusal = await limits.count(visit.origin.ip);
         if (refusal !== null) return refusal;
         const outcome = await register(body, visit);
         if (isRefused(outcome)) return outcome;
@@ -148,8 +148,8 @@ export function accountRoutes(people: People): Route[] {
       scope: null,
       success: { status: 204, description: 'Signed out.' },
       errors: [],
-      async handle({ raw }) {
-        const setCookie = await identity.signOut(visitOf(raw));
+      async handle({ caller, raw }) {
+        const setCookie = await identity.signOut(sessionOf(caller), visitOf(raw));
         people.forgetSessions();
         return { headers: { 'Set-Cookie': [...setCookie] }, body: null };
       },
@@ -167,7 +167,7 @@ export function accountRoutes(people: People): Route[] {
       errors: [],
       async handle({ caller }) {
         const { person } = sessionOf(caller);
-        return { body: presentAccount(person, await reads.membershipsOf(person.id)) };
+        return { body: presentAccount(person, await reads.membershipsOf(person.id), people.workspaceCreators) };
       },
     }),
     defineRoute({
@@ -183,10 +183,18 @@ export function accountRoutes(people: People): Route[] {
       success: { status: 200, description: 'The account, changed.', schema: accountResource, example: accountExample },
       errors: [],
       async handle({ caller, body }) {
-        const { person } = sessionOf(caller);
-        if (body.name !== undefined) await identity.rename(person.id, body.name);
+        const session = sessionOf(caller);
+        const { person } = session;
+        const refusal = body.name === undefined ? null : await identity.rename(session, body.name);
         people.forgetSessions();
-        return { body: presentAccount({ ...person, name: body.name ?? person.name }, await reads.membershipsOf(person.id)) };
+        if (refusal !== null) return refusal;
+        return {
+          body: presentAccount(
+            { ...person, name: body.name ?? person.name },
+            await reads.membershipsOf(person.id),
+            people.workspaceCreators,
+          ),
+        };
       },
     }),
   ];

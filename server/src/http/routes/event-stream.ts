@@ -19,7 +19,8 @@ export function eventStreamRoutes(reads: Reads): Route[] {
         'Server-Sent Events: what is committed, within milliseconds, in order and without a gap. Each message carries the `seq` of its event as ' +
         '`id`; a client that comes back with `Last-Event-ID` goes on from there, on any server. A reader that stops reading for 10 s is cut, a ' +
         'stream whose key is revoked ends, and one that is open counts as one request of the limit. It is for catching up without webhooks: ' +
-        'nothing is stored about who has read what.',
+        'nothing is stored about who has read what. To a person with a session it also sends messages of the kind `change`, which say what sort of ' +
+        'record changed without an event, such as `{"resources": ["milestones"]}`; they may be missed.',
       scope: 'events:read',
       query: eventStreamQuery,
       success: {
@@ -33,7 +34,11 @@ export function eventStreamRoutes(reads: Reads): Route[] {
       async handle({ caller, query, lastEventId }) {
         const resumed = lastEventId === undefined ? undefined : sequence.safeParse(lastEventId);
         if (resumed?.success === false) return WRONG_ID;
-        return reads.openEventStream(caller, { afterSeq: resumed?.data ?? query.after_seq ?? null, types: query.event_types ?? null });
+        return reads.openEventStream(caller, {
+          afterSeq: resumed?.data ?? query.after_seq ?? null,
+          types: query.event_types ?? null,
+          isResumed: resumed !== undefined,
+        });
       },
     }),
   ];

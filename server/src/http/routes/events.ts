@@ -3,6 +3,7 @@
 
 import type { Uuid } from '../../domain/ids.ts';
 import { eventExample, eventList, eventListQuery, eventResource, presentEvent } from '../../schemas/events.ts';
+import { LOOKED_THROUGH_EVENTS } from '../../store/events.ts';
 import { ABSENT } from '../mount.ts';
 import { listEnvelope, listExample, type Reads } from '../reads.ts';
 import { defineRoute, type Route } from '../route.ts';
@@ -16,8 +17,10 @@ export function eventReadRoutes(reads: Reads): Route[] {
       tag: 'Events',
       summary: 'List events',
       description:
-        'The event log, oldest first, in the order of commits and without a gap. Unlike other lists it goes forward in time: `next_cursor` is ' +
-        'the value of `after_seq` for the next page. On the last page, go on later from the `seq` of the last event you have.',
+        'The event log, in the order of commits and without a gap. Unlike other lists it goes forward in time: `next_cursor` is the value of ' +
+        '`after_seq` for the next page. On the last page, go on later from the `seq` of the last event you have. With `order=desc` it goes ' +
+        `back from the latest, and \`next_cursor\` is the value of \`before_seq\`. Where it is filtered, a page looks through ${LOOKED_THROUGH_EVENTS.toLocaleString('en')} ` +
+        'events at most: it may hold fewer than `limit`, even none, and still have more after it.',
       scope: 'events:read',
       query: eventListQuery,
       success: {
@@ -28,9 +31,10 @@ export function eventReadRoutes(reads: Reads): Route[] {
       },
       errors: [],
       async handle({ caller, query }) {
-        const page = await reads.listEvents(caller.workspaceId, query.after_seq, query.limit);
-        const last = page.hasMore ? page.records.at(-1) : undefined;
-        return listEnvelope(page, presentEvent, last === undefined ? null : String(last.seq));
+        const { after_seq, before_seq, order, event_types, project_id, limit } = query;
+        const choice = { afterSeq: after_seq, beforeSeq: before_seq, order, types: event_types, projectId: project_id };
+        const { records, next } = await reads.searchEvents(caller.workspaceId, choice, limit);
+        return listEnvelope({ records, hasMore: next !== null }, presentEvent, next === null ? null : String(next));
       },
     }),
     defineRoute({

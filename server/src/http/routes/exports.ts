@@ -11,7 +11,8 @@ import { defineRoute, type Route } from '../route.ts';
 const WORDS =
   'A CSV file (RFC 4180, UTF-8), newest first, of any size: it is read page by page while it is sent. Amounts are in major units, such as ' +
   '1500.00, and once more as a whole number of minor units. Texts that a spreadsheet would take for a formula have an apostrophe in front. ' +
-  'A file that could not be finished ends with a connection that is cut, never as if it were whole.';
+  'A file that could not be finished, because something failed or because the key, the session or the membership ended meanwhile, ends with a ' +
+  'connection that is cut, never as if it were whole.';
 
 export function exportRoutes(reads: Reads): Route[] {
   return [
@@ -28,7 +29,7 @@ export function exportRoutes(reads: Reads): Route[] {
       errors: ['too_many_exports'],
       async handle({ caller, query }) {
         const { filters, times } = paymentChoiceOf(query);
-        return reads.openExport(caller.workspaceId, {
+        return reads.openExport(caller, {
           name: 'payments',
           columns: paymentColumns,
           readPage: (page) => reads.listPayments(caller.workspaceId, filters, { ...page, ...times }),
@@ -48,7 +49,7 @@ export function exportRoutes(reads: Reads): Route[] {
       errors: ['too_many_exports'],
       async handle({ caller, query }) {
         const { filters, times } = invoiceChoiceOf(query);
-        return reads.openExport(caller.workspaceId, {
+        return reads.openExport(caller, {
           name: 'invoices',
           columns: invoiceColumns,
           readPage: (page) => reads.listInvoices(caller.workspaceId, filters, { ...page, ...times }),

@@ -2,6 +2,7 @@
 // They turn a request into a command and decide nothing.
 
 import { acceptInvitation, createInvitation, revokeInvitation } from '../../commands/change-invitations.ts';
+import type { Refusal } from '../../domain/errors.ts';
 import { encodeId, type Uuid } from '../../domain/ids.ts';
 import { type Invitation, statusOf } from '../../domain/invitation.ts';
 import { hashToken } from '../../domain/link-token.ts';
@@ -26,7 +27,7 @@ import {
 import { ABSENT } from '../mount.ts';
 import type { People } from '../people.ts';
 import { listAnswer, listExample, pageOf } from '../reads.ts';
-import { defineRoute, type Route } from '../route.ts';
+import { defineRoute, type Route, type RouteRequest } from '../route.ts';
 import { serializerOf } from '../serialize.ts';
 import { personEnvelope } from '../sign-up.ts';
 import { audited, submit, type Writes } from '../writes.ts';
@@ -41,6 +42,13 @@ const INVALID = { code: 'invitation_invalid', detail: 'The invitation is unknown
 export function invitationRoutes(people: People, writes: Writes): Route[] {
   const { lane, reads, clock, limits, visitOf } = people;
   const ids = { id: 'invitation' } as const;
+
+  /** The keys of a workspace count as one. A repetition is answered from what is kept, and mails nothing. */
+  async function countMail({ caller, idempotency }: RouteRequest<unknown, unknown>, to: string): Promise<Refusal | null> {
+    const { workspaceId, session } = caller;
+    if (people.mailer === null || (idempotency !== null && (await writes.hasAnswer(workspaceId, idempotency.key)))) return null;
+    return people.mailer.limits.count({ to, inviter: session?.person.id ?? workspaceId });
+  }
 
   return [
     defineRoute({
@@ -86,7 +94,7 @@ export function invitationRoutes(people: People, writes: Writes): Route[] {
       tag: TAG,
       summary: 'Invite somebody',
       description:
-        'The link is mailed where the server can send mail, and otherwise in the answer, this once, for whoever invites to pass it on. It is for this address alone, is good once, and ends after seven days. Nobody invites to a role that may do more than they may themselves.',
+        'The link is mailed where the server can send mail, and otherwise in the answer, this once, for whoever invites to pass it on. It is for this address alone, is good once, and ends after seven days. One to the same address that still waits is revoked. Nobody invites to a role that may do more than they may themselves.',
       scope: 'members:write',
       body: invitationCreate,
       bodyExample: invitationCreateExample,
@@ -96,7 +104,7 @@ export function invitationRoutes(people: People, writes: Writes): Route[] {
         schema: invitationWithLink,
         example: invitationWithLinkExample,
       },
-      errors: ['scope_escalation', 'already_member', 'too_many_members'],
+      errors: ['scope_escalation', 'already_member', 'too_many_members', 'too_many_mails'],
       idempotent: true,
       async handle(request) {
         const { caller, body, raw } = request;
@@ -114,6 +122,8 @@ export function invitationRoutes(people: People, writes: Writes): Route[] {
           };
         };
         const draft = { email: foldEmail(body.email), role: body.role, tokenHash: hashToken(token) };
+        const tooMany = await countMail(request, draft.email);
+        if (tooMany !== null) return tooMany;
         const invitee = await reads.findPersonByEmail(draft.email);
         const answer = await submit(lane, createInvitation(audited(writes, request, created), draft, actorOf(caller), invitee));
         // After the commit, and only by the request that made it: a repetition sends no second mail.
@@ -163,7 +173,7 @@ export function invitationRoutes(people: People, writes: Writes): Route[] {
       success: { status: 200, description: 'The invitation.', schema: invitationPreview, example: invitationPreviewExample },
       errors: ['invitation_invalid', 'too_many_attempts'],
       async handle({ body, raw }) {
-        const refusal = await limits.count({ address: visitOf(raw).origin.ip });
+        const refusal = await limits.count(visitOf(raw).origin.ip);
         if (refusal !== null) return refusal;
         const found = await reads.findInvitationByToken(body.token);
         if (found === null || statusOf(found.invitation, clock()) !== 'pending') return INVALID;
@@ -196,16 +206,17 @@ export function invitationRoutes(people: People, writes: Writes): Route[] {
       success: { status: 200, description: 'The account, with the new workspace.', schema: accountResource, example: accountExample },
       errors: ['invitation_invalid', 'already_member', 'too_many_members', 'workspace_closed'],
       async handle({ caller, body, raw }) {
-        const { person } = sessionOf(caller);
+        const session = sessionOf(caller);
+        const { person } = session;
         const found = await reads.findInvitationByToken(body.token);
         if (found === null) return INVALID;
         const accepted = (_member: Member) => ({ status: 200, headers: {}, body: '' });
         const { invitation } = found;
-        const envelope = personEnvelope(invitation.workspaceId, person, visitOf(raw).origin, accepted);
+        const envelope = personEnvelope(invitation.workspaceId, session, visitOf(raw).origin, accepted);
         const answer = await submit(lane, acceptInvitation(envelope, invitation.id, person));
         if ('code' in answer) return answer;
         people.forgetSessions();
-        return { body: presentAccount(person, await reads.membershipsOf(person.id)) };
+        return { body: presentAccount(person, await reads.membershipsOf(person.id), people.workspaceCreators) };
       },
     }),
   ];

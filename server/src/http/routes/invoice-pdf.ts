@@ -6,7 +6,7 @@ import { formatInvoiceNumber } from '../../domain/invoice.ts';
 import { pdfFile } from '../../schemas/exports.ts';
 import { ABSENT } from '../mount.ts';
 import type { Reads } from '../reads.ts';
-import { defineRoute, type Route } from '../route.ts';
+import { defineRoute, isRefusal, type Route } from '../route.ts';
 
 export function invoicePdfRoutes(reads: Reads): Route[] {
   return [
@@ -22,11 +22,12 @@ export function invoicePdfRoutes(reads: Reads): Route[] {
       scope: 'invoices:read',
       ids: { id: 'invoice' },
       success: { status: 200, description: 'The page.', schema: pdfFile, example: '%PDF-1.3 …', contentType: 'application/pdf' },
-      errors: [],
+      errors: ['too_many_exports'],
       async handle({ caller, ids }) {
         const found = await reads.getInvoiceDocument(caller.workspaceId, ids.id as Uuid);
         if (found === null) return ABSENT;
         const file = await reads.drawInvoice(found);
+        if (isRefusal(file)) return file;
         const name = `${formatInvoiceNumber(found.invoice.number, found.letterhead.invoicePrefix).replaceAll('/', '-')}.pdf`;
         const headers = { 'content-disposition': `inline; filename="${name}"`, 'content-length': String(file.length) };
         return { headers, stream: (response) => void response.end(file) };

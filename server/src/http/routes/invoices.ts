@@ -2,7 +2,15 @@
 // They turn a query into a read and a record into an answer, and decide nothing.
 
 import type { Uuid } from '../../domain/ids.ts';
-import { invoiceExample, invoiceList, invoiceListQuery, invoiceResource, presentInvoice } from '../../schemas/invoices.ts';
+import {
+  invoiceExample,
+  invoiceList,
+  invoiceListQuery,
+  invoiceResource,
+  invoiceWithLetterheadExample,
+  presentInvoice,
+  presentInvoiceDocument,
+} from '../../schemas/invoices.ts';
 import { ABSENT } from '../mount.ts';
 import { listAnswer, listExample, pageOf, type Reads } from '../reads.ts';
 import { defineRoute, type Route } from '../route.ts';
@@ -33,13 +41,14 @@ export function invoiceReadRoutes(reads: Reads): Route[] {
       operationId: 'getInvoice',
       tag: 'Invoices',
       summary: 'Read an invoice',
+      description: 'With the letterhead that the workspace had when it was issued, which lists leave out.',
       scope: 'invoices:read',
       ids: { id: 'invoice' },
-      success: { status: 200, description: 'The invoice.', schema: invoiceResource, example: invoiceExample },
+      success: { status: 200, description: 'The invoice.', schema: invoiceResource, example: invoiceWithLetterheadExample },
       errors: [],
       async handle({ caller, ids }) {
-        const invoice = await reads.getInvoice(caller.workspaceId, ids.id as Uuid);
-        return invoice === null ? ABSENT : { body: presentInvoice(invoice) };
+        const found = await reads.getInvoiceDocument(caller.workspaceId, ids.id as Uuid);
+        return found === null ? ABSENT : { body: presentInvoiceDocument(found.invoice, found.letterhead) };
       },
     }),
   ];

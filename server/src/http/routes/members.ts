@@ -1,8 +1,10 @@
 // The routes of the members of a workspace and of the workspaces of a person. They turn a request into a command and decide nothing.
 
-import { changeRole, makeOwner, removeMember } from '../../commands/change-members.ts';
+import { SESSION_ENDED } from '../../accounts/identity-refusals.ts';
+import { changeRole, makeOwner, removeMember, type Target } from '../../commands/change-members.ts';
 import { closeWorkspace } from '../../commands/close-workspace.ts';
 import type { Closing } from '../../domain/closing.ts';
+import type { Refusal } from '../../domain/errors.ts';
 import { encodeId, type Uuid } from '../../domain/ids.ts';
 import type { Member, MemberActor } from '../../domain/member.ts';
 import { accountWorkspace, accountWorkspaceExample, presentMembership } from '../../schemas/account.ts';
@@ -22,6 +24,7 @@ import {
   workspaceCreate,
   workspaceCreateExample,
 } from '../../schemas/members.ts';
+import type { NoWorkspace } from '../../store/workspaces.ts';
 import { ABSENT } from '../mount.ts';
 import type { People } from '../people.ts';
 import { listAnswer, listExample, pageOf } from '../reads.ts';
@@ -44,11 +47,12 @@ export function memberRoutes(people: People, writes: Writes): Route[] {
     request: RouteRequest<unknown, unknown>,
     submitOne: (
       render: (member: Member) => { status: number; headers: Record<string, string>; body: string },
+      target: Target,
     ) => Promise<Answer | typeof ABSENT>,
   ) {
     const found = await reads.getMember(request.caller.workspaceId, request.ids.id as Uuid);
     if (found === null) return ABSENT;
-    return submitOne((member) => ({ status: 200, headers: {}, body: serialize(presentMember({ ...found, member })) }));
+    return submitOne((member) => ({ status: 200, headers: {}, body: serialize(presentMember({ ...found, member })) }), found);
   }
 
   return [
@@ -99,8 +103,8 @@ export function memberRoutes(people: People, writes: Writes): Route[] {
       errors: ['scope_escalation', 'last_owner'],
       idempotent: true,
       handle: (request) =>
-        withMember(request, (render) =>
-          submit(lane, changeRole(audited(writes, request, render), request.ids.id as Uuid, request.body.role, actorOf(request.caller))),
+        withMember(request, (render, target) =>
+          submit(lane, changeRole(audited(writes, request, render), target, request.body.role, actorOf(request.caller))),
         ),
     }),
     defineRoute({
@@ -122,8 +126,7 @@ export function memberRoutes(people: People, writes: Writes): Route[] {
       },
       errors: [],
       idempotent: true,
-      handle: (request) =>
-        withMember(request, (render) => submit(lane, makeOwner(audited(writes, request, render), request.ids.id as Uuid))),
+      handle: (request) => withMember(request, (render, target) => submit(lane, makeOwner(audited(writes, request, render), target))),
     }),
     defineRoute({
       method: 'DELETE',
@@ -137,13 +140,23 @@ export function memberRoutes(people: People, writes: Writes): Route[] {
       ids,
       success: { status: 204, description: 'Removed.' },
       errors: ['insufficient_scope', 'last_owner'],
-      handle: (request) => {
-        const render = () => ({ status: 204, headers: {}, body: '' });
-        return submit(lane, removeMember(audited(writes, request, render), request.ids.id as Uuid, actorOf(request.caller)));
-      },
+      handle: (request) =>
+        withMember(request, (_render, target) => {
+          const gone = () => ({ status: 204, headers: {}, body: '' });
+          return submit(lane, removeMember(audited(writes, request, gone), target, actorOf(request.caller)));
+        }),
     }),
   ];
 }
+
+const noWorkspace: Readonly<Record<NoWorkspace, Refusal>> = {
+  session_ended: SESSION_ENDED,
+  owns_none: {
+    code: 'workspace_creation_refused',
+    detail: 'Workspaces of this server are created by those who own one; ask an owner to create it and to invite you.',
+  },
+  owns_too_many: { code: 'too_many_members', detail: 'A person creates workspaces within bounds; close or leave one first.' },
+};
 
 export function workspaceRoutes(people: People, writes: Writes): Route[] {
   const { lane, visitOf } = people;
@@ -167,7 +180,8 @@ export function workspaceRoutes(people: People, writes: Writes): Route[] {
       operationId: 'createWorkspace',
       tag: 'Workspace',
       summary: 'Create a workspace',
-      description: 'Whoever creates it owns it. It shares nothing with the other workspaces of the server.',
+      description:
+        'Whoever creates it owns it. It shares nothing with the other workspaces of the server. Taken from those who own a workspace already, unless the server is configured otherwise (`WORKSPACE_CREATION`).',
       access: 'person',
       scope: null,
       body: workspaceCreate,
@@ -178,12 +192,11 @@ export function workspaceRoutes(people: People, writes: Writes): Route[] {
         schema: accountWorkspace,
         example: accountWorkspaceExample,
       },
-      errors: ['too_many_members'],
+      errors: ['too_many_members', 'workspace_creation_refused'],
       async handle({ caller, body, raw }) {
-        const made = await people.createWorkspace(body.name, sessionOf(caller).person, visitOf(raw));
+        const made = await people.createWorkspace(body.name, sessionOf(caller), visitOf(raw));
         people.forgetSessions();
-        if (made === null)
-          return { code: 'too_many_members', detail: 'A person creates workspaces within bounds; close or leave one first.' };
+        if (typeof made === 'string') return noWorkspace[made];
         return { headers: { location: '/v1/workspace' }, body: presentMembership(made) };
       },
     }),

@@ -259,6 +259,20 @@ describe('lists with a cursor of their own', () => {
     expect(rest.data[1]).toMatchObject({ id: ids.event, type: 'payment.released', data: { n: 4 } });
   });
 
+  test('events are read backwards from the end, of a kind and of a project too; next_cursor is the value of before_seq', async () => {
+    const all = (await app.ok('GET', '/v1/events?limit=100', { key })).data.toReversed();
+    const first = await app.ok('GET', '/v1/events?order=desc&limit=2', { key });
+    expect([first.data, first.next_cursor]).toEqual([all.slice(0, 2), String(all[1].seq)]);
+    const rest = await app.ok('GET', `/v1/events?order=desc&limit=100&before_seq=${first.next_cursor}`, { key });
+    expect([rest.data, rest.has_more]).toEqual([all.slice(2), false]);
+    const kinds = await app.ok('GET', '/v1/events?order=desc&limit=100&event_types=payment.released,invoice.issued', { key });
+    expect(kinds.data).toEqual(all.filter(({ type }: Json) => type === 'payment.released' || type === 'invoice.issued'));
+    const project = await app.ok('POST', '/v1/projects', { key, body: { name: 'Found by its id', client_id: 'c' } });
+    const own = await app.ok('GET', `/v1/events?project_id=${project.id}`, { key });
+    expect(own.data.map(({ type }: Json) => type)).toEqual(['project.created']);
+    expect((await app.ok('GET', `/v1/events?project_id=${project.id}`, { key: app.key })).data).toEqual([]);
+  });
+
   test('attempts are listed latest first; next_cursor is a number', async () => {
     const first = await app.ok('GET', `/v1/deliveries/${ids.delivery}/attempts?limit=2`, { key });
     expect(first.data.map((attempt: Json) => attempt.number)).toEqual([3, 2]);

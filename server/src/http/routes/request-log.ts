@@ -23,7 +23,7 @@ export function requestLogRoutes(reads: Reads): Route[] {
       summary: 'List requests',
       description:
         'The requests that were answered in the last days, newest first: every write and every failure, and of reads one in so many (the ' +
-        'server is told how many; refusals for the rate limit count as reads). They appear within seconds, never hold what was sent, and may be ' +
+        'server is told how many). Refusals for the rate limit are gathered by second and counted. They appear within seconds, never hold what was sent, and may be ' +
         'incomplete when the server was overloaded or stopped without warning.',
       scope: 'request_log:read',
       query: requestLogQuery,

@@ -21,7 +21,7 @@ import { ABSENT } from '../mount.ts';
 import { listAnswer, listExample, pageOf, type Reads } from '../reads.ts';
 import { defineRoute, isRefusal, type Route } from '../route.ts';
 import { serializerOf } from '../serialize.ts';
-import { envelope, submit, type Writes } from '../writes.ts';
+import { audited, envelope, submit, type Writes } from '../writes.ts';
 
 const serializeRepair = serializerOf(webhookRepairResource);
 const serializeDelivery = serializerOf(deliveryResource);
@@ -135,7 +135,8 @@ function repairReadRoutes(reads: Reads): Route[] {
 const statusesOf = (action: RepairFilter['action'], asked: readonly DeliveryStatus[] | undefined): readonly DeliveryStatus[] =>
   action === 'recover' ? [] : action === 'cancel' ? ['pending'] : (asked ?? ['failed']);
 
-function repairWriteRoutes({ lane, newId, repairs }: Writes): Route[] {
+function repairWriteRoutes(writes: Writes): Route[] {
+  const { lane, newId, repairs } = writes;
   return [
     defineRoute({
       method: 'POST',
@@ -168,7 +169,7 @@ function repairWriteRoutes({ lane, newId, repairs }: Writes): Route[] {
         const id = newId();
         const dryRun = body.dry_run ?? false;
         const progress = dryRun ? await repairs.count(workspaceId, id, filter) : NO_PROGRESS;
-        const answer = await submit(lane, createWebhookRepair(envelope(request, created), { ...filter, id, dryRun, progress }));
+        const answer = await submit(lane, createWebhookRepair(audited(writes, request, created), { ...filter, id, dryRun, progress }));
         if (!isRefusal(answer) && !progress.isDone) repairs.announceRepair();
         return answer;
       },
@@ -191,7 +192,7 @@ function repairWriteRoutes({ lane, newId, repairs }: Writes): Route[] {
       },
       errors: ['invalid_transition'],
       idempotent: true,
-      handle: (request) => submit(lane, stopWebhookRepair(envelope(request, stopped), request.ids.id as Uuid)),
+      handle: (request) => submit(lane, stopWebhookRepair(audited(writes, request, stopped), request.ids.id as Uuid)),
     }),
   ];
 }

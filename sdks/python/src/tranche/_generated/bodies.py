@@ -372,8 +372,9 @@ class WorkspaceLogoInput(TypedDict):
 
     data: str
     """
-    A PNG or JPEG image in base64, up to 128 KiB and 1024 by 1024 pixels; a PNG with 8 bits a channel and not
-    interlaced.
+    A PNG or JPEG image in base64, up to 128 KiB and 1024 by 1024 pixels; a PNG with 8 bits a channel, not interlaced
+    and without a single transparent colour, or a baseline or progressive JPEG in grey or RGB. Kept without texts,
+    profiles and places.
     """
 
 

@@ -12,6 +12,7 @@ __all__ = [
     "AuditTargetType",
     "BreakerState",
     "DeliveryStatus",
+    "DisabledCause",
     "EndpointOrdering",
     "ErrorCode",
     "EventType",
@@ -47,6 +48,7 @@ AuditAction: TypeAlias = Literal[
     "member.added",
     "member.role_changed",
     "member.removed",
+    "member.password_reset",
     "invitation.created",
     "invitation.revoked",
     "invitation.accepted",
@@ -58,6 +60,8 @@ AuditAction: TypeAlias = Literal[
     "webhook_endpoint.secret_rotated",
     "webhook_endpoint.disabled",
     "webhook_endpoint.deleted",
+    "webhook_repair.created",
+    "webhook_repair.stopped",
 ]
 """
 What was done.
@@ -69,6 +73,8 @@ What was done.
     invitation.
 - `member.role_changed`: A member was given another role.
 - `member.removed`: A member was removed or left.
+- `member.password_reset`: The operator gave a member a new password at the command line, turned the second factor off
+    and ended the sessions.
 - `invitation.created`: Somebody was invited.
 - `invitation.revoked`: An invitation was revoked.
 - `invitation.accepted`: An invitation was accepted.
@@ -81,6 +87,9 @@ What was done.
 - `webhook_endpoint.disabled`: A webhook endpoint was disabled by the service, because it failed or said that it is
     gone.
 - `webhook_endpoint.deleted`: A webhook endpoint was deleted.
+- `webhook_repair.created`: Deliveries were sent again, made up for or cancelled in bulk. Dry runs change nothing and
+    are not here.
+- `webhook_repair.stopped`: Such a repair was stopped.
 """
 
 AuditActorType: TypeAlias = Literal[
@@ -96,6 +105,7 @@ AuditTargetType: TypeAlias = Literal[
     "invitation",
     "api_key",
     "webhook_endpoint",
+    "webhook_repair",
 ]
 """The kind of what was changed."""
 
@@ -116,6 +126,17 @@ DeliveryStatus: TypeAlias = Literal[
     "cancelled",
 ]
 """A pending delivery will be tried again; the others are over."""
+
+DisabledCause: TypeAlias = Literal[
+    "request",
+    "gone",
+    "failing",
+    "workspace_closed",
+]
+"""
+Why it is disabled: `request`: somebody asked for it. `gone`: it answered 410. `failing`: every attempt failed for days.
+`workspace_closed`: with its workspace.
+"""
 
 EndpointOrdering: TypeAlias = Literal[
     "none",
@@ -142,6 +163,8 @@ ErrorCode: TypeAlias = Literal[
     "wrong_password",
     "wrong_code",
     "too_many_attempts",
+    "too_many_mails",
+    "workspace_creation_refused",
     "foreign_origin",
     "workspace_required",
     "not_a_member",

@@ -38,11 +38,13 @@ __all__ = [
     "SignUpRefusedError",
     "TooManyAttemptsError",
     "TooManyExportsError",
+    "TooManyMailsError",
     "TooManyMembersError",
     "TooManyStreamsError",
     "UnsupportedMediaTypeError",
     "ValidationFailedError",
     "WorkspaceClosedError",
+    "WorkspaceCreationRefusedError",
     "WorkspaceRequiredError",
     "WrongCodeError",
     "WrongCredentialsError",
@@ -108,6 +110,14 @@ class WrongCodeError(ApiError):
 
 class TooManyAttemptsError(ApiError):
     """Too many attempts. `too_many_attempts`, status 429."""
+
+
+class TooManyMailsError(ApiError):
+    """Too many invitations were mailed. `too_many_mails`, status 429."""
+
+
+class WorkspaceCreationRefusedError(ApiError):
+    """Only owners create workspaces here. `workspace_creation_refused`, status 403."""
 
 
 class ForeignOriginError(ApiError):
@@ -230,6 +240,8 @@ ERROR_CLASSES: dict[str, type[ApiError]] = {
     "wrong_password": WrongPasswordError,
     "wrong_code": WrongCodeError,
     "too_many_attempts": TooManyAttemptsError,
+    "too_many_mails": TooManyMailsError,
+    "workspace_creation_refused": WorkspaceCreationRefusedError,
     "foreign_origin": ForeignOriginError,
     "workspace_required": WorkspaceRequiredError,
     "not_a_member": NotAMemberError,

@@ -16,6 +16,7 @@ from .enums import (
     AuditTargetType,
     BreakerState,
     DeliveryStatus,
+    DisabledCause,
     EndpointOrdering,
     EventType,
     InvitationStatus,
@@ -57,6 +58,7 @@ __all__ = [
     "InvoiceTotals",
     "InvoiceTotalsOfCurrency",
     "KeyUsage",
+    "Letterhead",
     "Member",
     "Milestone",
     "MilestoneEventData",
@@ -113,6 +115,8 @@ class Account(Model):
     """Whether signing in asks for a code as well."""
     workspaces: list[AccountWorkspace]
     """The workspaces of the person, oldest first."""
+    may_create_workspaces: bool
+    """Whether the person may create workspaces here: by default those may who own one (`WORKSPACE_CREATION`)."""
     created_at: datetime
     """When the person signed up."""
 
@@ -130,6 +134,8 @@ class AccountWorkspace(Model):
     """The membership."""
     role: Role
     """What a member may do."""
+    scopes: list[Scope]
+    """What the role may do."""
     closed_at: datetime | None
     """When it was closed; null while it is open."""
 
@@ -268,7 +274,9 @@ class Delivery(Model):
     event_type: EventType
     """The kind of event."""
     event_seq: int
-    """The `seq` of the event."""
+    """The `seq` of the event, also the `Tranche-Seq` header."""
+    previous_event_seq: int | None
+    """The `Tranche-Prev-Seq` header: the `seq` of the event before it for this endpoint; null for its first."""
     status: DeliveryStatus
     """A pending delivery will be tried again; the others are over."""
     attempts: int
@@ -454,6 +462,8 @@ class Invoice(Model):
     """When it was paid; null before."""
     created_at: datetime
     """When it was issued."""
+    letterhead: Letterhead | None = None
+    """Who issued an invoice, as the workspace was when it did. Later changes of the settings leave it as it is."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -523,6 +533,26 @@ class KeyUsage(Model):
     """Of this minute, at most: what is set aside for requests to come counts already."""
     hours: list[UsageHour]
     """The last hours in which it was used, newest first, up to the last full minute."""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Letterhead(Model):
+    """Who issued an invoice, as the workspace was when it did. Later changes of the settings leave it as it is."""
+
+    name: str
+    """What the workspace was called."""
+    legal_name: str | None
+    """Who issued it, where that is not the name."""
+    address_lines: list[str]
+    """The postal address, line by line."""
+    tax_id: str | None
+    """A VAT number, for example."""
+    tax_line: str | None
+    """A sentence on taxes."""
+    timezone: str
+    """In which time zone its dates are: a name of the IANA database."""
+    logo: WorkspaceLogo | None
+    """The logo on invoices."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -830,6 +860,11 @@ class RequestLogEntry(Model):
     """The key that asked; null where a person did."""
     session_id: str | None
     """The session of the person who asked; null where a key did."""
+    count: int
+    """
+    How many requests the entry stands for. Refusals for the rate limit are gathered: one entry for a caller, an
+    operation and a second, with what the first of them was.
+    """
     created_at: datetime
     """When it was answered."""
 
@@ -1071,7 +1106,12 @@ class WebhookEndpoint(Model):
     status: WebhookEndpointStatus
     """Only an enabled endpoint is sent to."""
     disabled_reason: str | None
-    """Why it is disabled; null while it is enabled."""
+    """Why it is disabled, for people; null while it is enabled."""
+    disabled_cause: DisabledCause | None
+    """
+    Why it is disabled: `request`: somebody asked for it. `gone`: it answered 410. `failing`: every attempt failed for
+    days. `workspace_closed`: with its workspace.
+    """
     signature_schemes: list[SignatureScheme]
     """How deliveries are signed: a signature by each."""
     public_key: str | None
@@ -1141,7 +1181,12 @@ class WebhookEndpointWithSecret(Model):
     status: WebhookEndpointStatus
     """Only an enabled endpoint is sent to."""
     disabled_reason: str | None
-    """Why it is disabled; null while it is enabled."""
+    """Why it is disabled, for people; null while it is enabled."""
+    disabled_cause: DisabledCause | None
+    """
+    Why it is disabled: `request`: somebody asked for it. `gone`: it answered 410. `failing`: every attempt failed for
+    days. `workspace_closed`: with its workspace.
+    """
     signature_schemes: list[SignatureScheme]
     """How deliveries are signed: a signature by each."""
     public_key: str | None
@@ -1387,6 +1432,7 @@ Invoice._converters = (
     ("lines", list_of(InvoiceLine._adopt)),
     ("paid_at", parse_time),
     ("created_at", parse_time),
+    ("letterhead", Letterhead._adopt),
 )
 InvoiceTotals._converters = (("currencies", list_of(InvoiceTotalsOfCurrency._adopt)),)
 InvoiceTotalsOfCurrency._converters = (
@@ -1395,6 +1441,7 @@ InvoiceTotalsOfCurrency._converters = (
     ("void", Sum._adopt),
 )
 KeyUsage._converters = (("hours", list_of(UsageHour._adopt)),)
+Letterhead._converters = (("logo", WorkspaceLogo._adopt),)
 Member._converters = (("created_at", parse_time),)
 Milestone._converters = (
     ("submission", Submission._adopt),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from .._call import Call
 from .._page import ListRequest, Page
@@ -895,6 +895,8 @@ class Invoices:
         """
         Read an invoice.
 
+        With the letterhead that the workspace had when it was issued, which lists leave out.
+
         Scope: `invoices:read`.
 
         :param headers: Further headers for this call.
@@ -979,6 +981,11 @@ class Events:
         *,
         limit: int | NotGiven = NOT_GIVEN,
         after_seq: int | NotGiven = NOT_GIVEN,
+        before_seq: int | NotGiven = NOT_GIVEN,
+        order: Literal["asc", "desc"] | NotGiven = NOT_GIVEN,
+        event_types: Sequence[EventType] | NotGiven = NOT_GIVEN,
+        project_id: str | NotGiven = NOT_GIVEN,
+        project: str | NotGiven = NOT_GIVEN,
         headers: Mapping[str, str] | None = None,
         timeout: float | NotGiven | None = NOT_GIVEN,
         max_retries: int | None = None,
@@ -986,15 +993,24 @@ class Events:
         """
         List events.
 
-        The event log, oldest first, in the order of commits and without a gap. Unlike other lists it goes forward in
-        time: `next_cursor` is the value of `after_seq` for the next page. On the last page, go on later from the `seq`
-        of the last event you have.
+        The event log, in the order of commits and without a gap. Unlike other lists it goes forward in time:
+        `next_cursor` is the value of `after_seq` for the next page. On the last page, go on later from the `seq` of the
+        last event you have. With `order=desc` it goes back from the latest, and `next_cursor` is the value of
+        `before_seq`. Where it is filtered, a page looks through 5,000 events at most: it may hold fewer than `limit`,
+        even none, and still have more after it.
 
         Scope: `events:read`.
 
         :param limit: How many to return. Default: 20.
-        :param after_seq: Return the events after this sequence number, oldest first. Remember the last one you handled
-            and ask on from there. Default: 0, the beginning.
+        :param after_seq: Return the events after this sequence number. Remember the last one you handled and ask on
+            from there. Default: 0, the beginning.
+        :param before_seq: Return the events before this sequence number. With `order=desc` it leads from page to page.
+            Left out: up to the end.
+        :param order: `asc`: oldest first, which is how to follow the log. `desc`: newest first, which is how to look
+            back.
+        :param event_types: Only these kinds, with commas between. Left out: every kind.
+        :param project_id: Only events of this project and of what belongs to it.
+        :param project: The same as `project_id`.
         :param headers: Further headers for this call.
         :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
         :param max_retries: How often to try again. Default: the client's.
@@ -1007,6 +1023,10 @@ class Events:
                 {
                     "limit": limit,
                     "after_seq": after_seq,
+                    "before_seq": before_seq,
+                    "order": order,
+                    "event_types": event_types,
+                    "project_id": either(project_id, project, "project_id"),
                 },
                 {"headers": headers, "timeout": timeout, "max_retries": max_retries},
             )
@@ -1058,7 +1078,9 @@ class Events:
         Server-Sent Events: what is committed, within milliseconds, in order and without a gap. Each message carries the
         `seq` of its event as `id`; a client that comes back with `Last-Event-ID` goes on from there, on any server. A
         reader that stops reading for 10 s is cut, a stream whose key is revoked ends, and one that is open counts as
-        one request of the limit. It is for catching up without webhooks: nothing is stored about who has read what.
+        one request of the limit. It is for catching up without webhooks: nothing is stored about who has read what. To
+        a person with a session it also sends messages of the kind `change`, which say what sort of record changed
+        without an event, such as `{"resources": ["milestones"]}`; they may be missed.
 
         Scope: `events:read`.
 
@@ -2093,9 +2115,9 @@ class RequestLogEntries:
         List requests.
 
         The requests that were answered in the last days, newest first: every write and every failure, and of reads one
-        in so many (the server is told how many; refusals for the rate limit count as reads). They appear within
-        seconds, never hold what was sent, and may be incomplete when the server was overloaded or stopped without
-        warning.
+        in so many (the server is told how many). Refusals for the rate limit are gathered by second and counted. They
+        appear within seconds, never hold what was sent, and may be incomplete when the server was overloaded or stopped
+        without warning.
 
         Scope: `request_log:read`.
 
@@ -2813,7 +2835,8 @@ class Workspaces:
         """
         Create a workspace.
 
-        Whoever creates it owns it. It shares nothing with the other workspaces of the server.
+        Whoever creates it owns it. It shares nothing with the other workspaces of the server. Taken from those who own
+        a workspace already, unless the server is configured otherwise (`WORKSPACE_CREATION`).
 
         :param name: What people call it.
         :param headers: Further headers for this call.
@@ -3085,8 +3108,8 @@ class Invitations:
         Invite somebody.
 
         The link is mailed where the server can send mail, and otherwise in the answer, this once, for whoever invites
-        to pass it on. It is for this address alone, is good once, and ends after seven days. Nobody invites to a role
-        that may do more than they may themselves.
+        to pass it on. It is for this address alone, is good once, and ends after seven days. One to the same address
+        that still waits is revoked. Nobody invites to a role that may do more than they may themselves.
 
         Scope: `members:write`.
 
