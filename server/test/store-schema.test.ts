@@ -86,6 +86,24 @@ for (const kind of testDatabases) {
         expect(await sqlstateOf(addMilestone(database, mine, project))).toBe('23503');
       });
 
+      test('a project cannot belong to a workspace that does not exist, nor go with its workspace (I-11)', async () => {
+        expect(await sqlstateOf(addProject(database, randomUUID()))).toBe('23503');
+        const workspaceId = await addWorkspace(database);
+        await addProject(database, workspaceId);
+        expect(await sqlstateOf(database.query('delete from workspaces where id = $1', [workspaceId]))).toBe('23001');
+      });
+
+      test.each([
+        'update milestones set project_id = $2 where workspace_id = $1',
+        'update milestones set workspace_id = $2 where workspace_id = $1',
+        'update projects set workspace_id = $2 where workspace_id = $1',
+        'update projects set id = $2 where workspace_id = $1',
+      ])('%s: a link stays as it was made (I-11)', async (text) => {
+        const workspaceId = await addWorkspace(database);
+        await addMilestone(database, workspaceId, await addProject(database, workspaceId));
+        expect(await sqlstateOf(database.query(text, [workspaceId, randomUUID()]))).toBe('23001');
+      });
+
       test('ledger entries cannot name a payment of another workspace (I-11)', async () => {
         const [mine, other] = [await addPayment(database), await addPayment(database)];
         expect(await sqlstateOf(addEntries(database, { ...mine, paymentId: other.paymentId }, [100n, -100n]))).toBe('23503');

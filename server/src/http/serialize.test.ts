@@ -14,6 +14,9 @@ const inner = z.object({ note: z.string().nullable(), links: z.array(z.string())
 const everything = z.object({
   id: z.string(),
   object: z.literal('thing'),
+  kept: z.string().meta({ pattern: '^prj_[0-7][0-9a-hjkmnp-tv-z]{25}$' }),
+  shaped: z.string().meta({ pattern: '^.{1,20}$' }),
+  quoted: z.enum(['say "a"', 'b\\c']),
   count: z.int(),
   share: z.number(),
   flag: z.boolean(),
@@ -34,6 +37,9 @@ const innerValue = fc.record({ note: fc.option(fc.string({ unit: 'binary' })), l
 const value = fc.record({
   id: fc.string(),
   object: fc.constant('thing' as const),
+  kept: fc.constantFrom('prj_01h455vb4pex5vsknk084sn02q', 'prj_00000000000000000000000000'),
+  shaped: fc.string({ minLength: 1, maxLength: 20 }),
+  quoted: fc.constantFrom('say "a"' as const, 'b\\c' as const),
   count: fc.maxSafeInteger(),
   share: fc.double({ noNaN: true, noDefaultInfinity: true }).filter((one) => !Object.is(one, -0)),
   flag: fc.boolean(),

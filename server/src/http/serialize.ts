@@ -51,10 +51,21 @@ function reduce(schema: JsonSchema, definitions: Record<string, JsonSchema>, dep
   if (Array.isArray(schema.allOf)) return schema.allOf.length === 1 ? within(schema.allOf[0]) : {};
   if (schema.type === 'array') return { type: 'array', items: within(schema.items ?? {}) };
   if (schema.type === 'object') return reduceObject(schema, within);
-  if (schema.format === 'date-time' && schema.type === 'string') return { type: 'string', format: 'date-time' };
+  if (schema.type === 'string') return isPlain(schema) ? PLAIN_TEXT : { type: 'string' };
   if (typeof schema.type === 'string') return { type: schema.type };
-  if (Array.isArray(schema.enum) && schema.enum.every((value) => typeof value === 'string')) return { type: 'string' };
   return {};
+}
+
+/** The name that fast-json-stringify has for text without anything to escape: it is put between quotes unseen. */
+const PLAIN_TEXT: JsonSchema = { type: 'string', format: 'unsafe' };
+/** A pattern of letters, digits, ranges of these and counts alone, such as those of ids and currencies. */
+const PLAIN_PATTERN = /^\^(?:\w|\[(?:\d-\d|[a-z]-[a-z]|[A-Z]-[A-Z]|\w)+\]|\{\d+\})+\$$/;
+
+/** What the schema says of its form leaves no room for a character that JSON escapes: choices, times, ids, codes. All of them are our own. */
+function isPlain({ enum: choices, const: constant, format, pattern }: JsonSchema): boolean {
+  const values = choices ?? (constant === undefined ? undefined : [constant]);
+  if (Array.isArray(values)) return values.every((value) => JSON.stringify(value) === `"${value}"`);
+  return format === 'date-time' || (typeof pattern === 'string' && PLAIN_PATTERN.test(pattern));
 }
 
 function nullable(schema: JsonSchema): JsonSchema {

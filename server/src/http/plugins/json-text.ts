@@ -35,6 +35,8 @@ function endOfString(text: string, start: number): number {
 export function jsonTextProblem(text: string): string | null {
   // The keys of each open object: nothing yet, the only one, or all of them.
   const open: (null | string | Set<string>)[] = [];
+  // Seldom, and then the same key may be written in several ways.
+  const hasEscapes = text.includes('\\');
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) {
@@ -42,7 +44,7 @@ export function jsonTextProblem(text: string): string | null {
       let next = end + 1;
       while (isSpace(text.charCodeAt(next))) next += 1;
       if (text.charCodeAt(next) === COLON) {
-        const key = JSON.parse(text.slice(at, end + 1)) as string;
+        const key = hasEscapes ? (JSON.parse(text.slice(at, end + 1)) as string) : text.slice(at + 1, end);
         const known = open[open.length - 1] as null | string | Set<string>;
         if (known === key || (known instanceof Set && known.has(key))) return `the key ${JSON.stringify(key.slice(0, 100))} is given twice`;
         if (known instanceof Set) known.add(key);
