@@ -70,7 +70,7 @@ describe('the embedded database in a directory', () => {
     const checkpoints = async (): Promise<unknown> => (await database.query('select redo_lsn::text from pg_control_checkpoint()'))[0];
     const first = await checkpoints();
     for (let i = 0; i < 40; i++) await database.query("update rewritten set filler = repeat('y', 1000)");
-    await vi.waitFor(async () => expect(await checkpoints()).not.toEqual(first), { timeout: 10_000 });
+    await vi.waitFor(async () => expect(await checkpoints()).not.toEqual(first), { timeout: 20_000 });
     await vi.waitFor(
       async () => {
         const [table] = await database.query<{ dead: bigint; vacuums: bigint }>(
@@ -79,7 +79,7 @@ describe('the embedded database in a directory', () => {
         expect(table?.vacuums).toBeGreaterThan(0n);
         expect(table?.dead).toBeLessThan(2_000n);
       },
-      { timeout: 10_000 },
+      { timeout: 20_000 },
     );
     const segments = readdirSync(join(dataDir, 'postgres', 'pg_wal')).filter((name) => /^[0-9A-F]{24}$/.test(name));
     expect(segments.length).toBeLessThan(20);

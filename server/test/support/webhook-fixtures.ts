@@ -250,4 +250,4 @@ export const deliveriesOf = (database: Database, endpointId: Uuid): Promise<Deli
   );
 
 export const until = (condition: () => boolean | Promise<boolean>): Promise<void> =>
-  vi.waitFor(async () => expect(await condition()).toBe(true), { timeout: 10_000, interval: 5 });
+  vi.waitFor(async () => expect(await condition()).toBe(true), { timeout: 20_000, interval: 5 });
