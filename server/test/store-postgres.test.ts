@@ -201,6 +201,26 @@ describe.skipIf(!available)('settings of a PostgreSQL connection', () => {
     await database.close();
   });
 
+  test('a migration that the database ends because of a deadlock is begun again', async () => {
+    const database = await openMarked(await emptyPostgresDatabase(), { poolSize: 3 });
+    await database.query('create table others (id int)');
+    const lock = (table: string): string => `lock table ${table} in access exclusive mode`;
+    const migration = { name: '9010_made', sql: `${lock('marks')}; ${lock('others')}; create table made (id int)` };
+    let migrated: Promise<string[]> | undefined;
+    await database.transaction(async (transaction) => {
+      // The database looks for deadlocks when somebody has waited for so long, and ends who looked: here it is the migration.
+      await transaction.query(`set local deadlock_timeout = '4s'`);
+      await transaction.query(lock('others'));
+      migrated = database.migrate([migration]);
+      const waiting = `select from pg_locks where not granted and relation = 'others'::regclass`;
+      await until(async () => expect(await database.query(waiting)).toHaveLength(1));
+      await transaction.query(lock('marks'));
+    });
+    expect(await migrated).toEqual(['9010_made']);
+    expect(await database.query('select from made')).toEqual([]);
+    await database.close();
+  });
+
   test('transactions beyond the size of the pool wait for their turn', async () => {
     const database = await openMarked(await emptyPostgresDatabase(), { poolSize: 2 });
     await Promise.all(Array.from({ length: 20 }, (_, index) => mark(database, `turn ${index}`)));

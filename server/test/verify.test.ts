@@ -8,7 +8,7 @@ import type { Queryable } from '../src/store/database.ts';
 import { bringMilestone, openTestApp, type TestApp } from './support/app.ts';
 import { testDatabases } from './support/databases.ts';
 
-const guarded = ['events', 'ledger_entries', 'invoices', 'payments'];
+const guarded = ['events', 'ledger_entries', 'invoices', 'payments', 'milestones'];
 
 /** In `sql`, `$w` stands for the workspace and `$last` for the sequence number of its last event. */
 interface Damage {
@@ -41,6 +41,11 @@ const damages: readonly Damage[] = [
     what: 'an event is filed under another project',
     sql: [`update events set project_id = gen_random_uuid() where workspace_id = $w and seq = 2`],
     faults: [/^event 2 \(evt_\w+\) is filed under another kind or project/],
+  },
+  {
+    what: 'a milestone was moved to a project that is not there',
+    sql: [`update milestones set project_id = gen_random_uuid() where workspace_id = $w and status = 'submitted'`],
+    faults: [/^milestone mil_\w+ belongs to no project of its workspace$/],
   },
   {
     what: 'an event was deleted',

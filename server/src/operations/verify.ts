@@ -246,6 +246,7 @@ async function checkMilestones(database: Queryable, workspaceId: Uuid, faults: F
     const page = await pageOfMilestones(database, workspaceId, after, PAGE);
     for (const milestone of page) {
       after = milestone.id;
+      if (!milestone.linked) faults.add(`milestone ${encodeId('milestone', milestone.id)} belongs to no project of its workspace`);
       if (milestone.status === 'approved' && !milestone.paid)
         faults.add(`milestone ${encodeId('milestone', milestone.id)} is approved and has no payment`);
     }

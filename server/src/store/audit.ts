@@ -116,13 +116,16 @@ export function pageOfPayments(queryable: Queryable, workspaceId: Uuid, afterId:
 export interface AuditedMilestone {
   readonly id: Uuid;
   readonly status: string;
+  /** Whether its project is there, in the same workspace. */
+  readonly linked: boolean;
   readonly paid: boolean;
 }
 
-/** The next milestones, and whether each has a payment: primary key, then index payments_one_per_milestone. */
+/** The next milestones, whether each has its project, and whether a payment: primary keys, then index payments_one_per_milestone. */
 export function pageOfMilestones(queryable: Queryable, workspaceId: Uuid, afterId: Uuid, limit: number): Promise<AuditedMilestone[]> {
   return queryable.query<AuditedMilestone>(
     `select m.id, m.status,
+            exists (select from projects p where p.workspace_id = m.workspace_id and p.id = m.project_id) as linked,
             exists (select from payments p where p.workspace_id = m.workspace_id and p.milestone_id = m.id) as paid
      from milestones m where m.workspace_id = $1 and m.id > $2 order by m.id limit $3`,
     [workspaceId, afterId, limit],

@@ -3,7 +3,7 @@
 
 import { readdir, readFile } from 'node:fs/promises';
 import type pg from 'pg';
-import type { Migration } from './database.ts';
+import { DatabaseError, type Migration } from './database.ts';
 import { runScript, runStatement } from './statements.ts';
 
 const directory = new URL('./migrations/', import.meta.url);
@@ -51,7 +51,11 @@ export async function applyMigrations(client: pg.ClientBase, migrations: readonl
   return added;
 }
 
-async function applyOne(client: pg.ClientBase, { name, sql }: Migration): Promise<void> {
+/** Times that a migration is begun again, when it and a write of an older build waited for each other and the database ended it. */
+const DEADLOCK_RETRIES = 5;
+const DEADLOCK = '40P01';
+
+async function applyOne(client: pg.ClientBase, { name, sql }: Migration, retries = DEADLOCK_RETRIES): Promise<void> {
   await runScript(client, 'begin');
   try {
     await runScript(client, sql);
@@ -59,6 +63,7 @@ async function applyOne(client: pg.ClientBase, { name, sql }: Migration): Promis
     await runScript(client, 'commit');
   } catch (error) {
     await runScript(client, 'rollback').catch(() => undefined);
+    if (retries > 0 && error instanceof DatabaseError && error.sqlstate === DEADLOCK) return applyOne(client, { name, sql }, retries - 1);
     throw new Error(`Migration ${name} failed and was rolled back: ${error instanceof Error ? error.message : String(error)}`, {
       cause: error,
     });

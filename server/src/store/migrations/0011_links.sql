@@ -1,6 +1,8 @@
 -- The links of projects and milestones are checked once a statement too, as those of invoices, payments, entries and events are: a foreign
 -- key ran a query and wrote a lock into the parent for each of the five milestones of a new project. The check refuses the same.
 -- No parent ever goes: workspaces are kept like the rest of the books now.
+-- All locks first, and in the order in which a batch of writes comes to them.
+lock table workspaces, milestones, projects in access exclusive mode;
 alter table projects drop constraint projects_workspace_id_fkey;
 alter table milestones drop constraint milestones_workspace_id_project_id_fkey;
 
