@@ -133,14 +133,12 @@ export function createIdGenerator(now: () => number, random: (bytes: Uint8Array)
     }
     if (last !== stampedAt) {
       const digits = last.toString(16).padStart(12, '0');
-      stamp = `${digits.slice(0, 8)}-${digits.slice(8)}`;
+      stamp = `${digits.slice(0, 8)}-${digits.slice(8)}-`;
       stampedAt = last;
     }
-    const sequence = `7${byteText[counter >> 8]?.[1]}${byteText[counter & 0xff]}`;
-    const variant = `${byteText[0x80 | ((first >>> 24) & 0x3f)]}${byteText[(first >>> 16) & 0xff]}`;
-    const tail =
-      `${byteText[middle >> 8]}${byteText[middle & 0xff]}${byteText[last32 >>> 24]}` +
-      `${byteText[(last32 >>> 16) & 0xff]}${byteText[(last32 >>> 8) & 0xff]}${byteText[last32 & 0xff]}`;
-    return `${stamp}-${sequence}-${variant}-${tail}`;
+    // The version and the counter, the variant and the random rest; put together as encodeId does.
+    const head = hexOf(0x7000 | counter) + DASH + hexOf(0x8000 | ((first >>> 16) & 0x3fff)) + DASH;
+    const tail = hexOf(middle) + hexOf(last32 >>> 16) + hexOf(last32);
+    return stamp + head + tail;
   };
 }
