@@ -7,11 +7,9 @@ import type { Family } from './instruments.ts';
 
 /** Answers that wait to be written: some seconds of the fastest server's writes. */
 export const RING_SIZE = 16_384;
-/** Answers of one statement, and how often it is sent: what a busy second brings, in one piece, would keep the database from the writes of that moment. */
-const BATCH = 256;
-const FLUSH_INTERVAL_MS = 100;
-/** Refusals for the rate limit are gathered over so many flushes: a second. */
-const FLUSHES_TO_GATHER = 10;
+/** Answers of one statement. */
+const BATCH = 1_024;
+const FLUSH_INTERVAL_MS = 1_000;
 const RATE_LIMITED = 429;
 
 /** Who asked: a key, or a person with a session in its place. */
@@ -30,7 +28,7 @@ export interface RequestLog {
   noteOf(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string): RequestNote;
   /** Writes what is waiting. */
   flush(): Promise<void>;
-  /** Begins to write ten times a second; the returned function ends that and writes a last time. */
+  /** Begins to write every second; the returned function ends that and writes a last time. */
   start(): () => Promise<void>;
   families(): Family[];
 }
@@ -79,10 +77,16 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
   let dropped = 0;
   let untilSample = sampleOneIn;
   let flushing: Promise<void> | null = null;
-  /** Refusals for the rate limit, by who asked for what: those of the same second are one entry, or whoever floods the server would fill the log. */
+  /** Refusals for the rate limit that wait, by who asked for what: those of the same second are one entry, or whoever floods the server would fill the log. */
   const refused = new Map<string, Slot>();
 
-  function fill(slot: Slot, asker: Asker, requestId: string, method: LoggedMethod, path: string, status: number, durationMs: number): Slot {
+  function keep(asker: Asker, requestId: string, method: LoggedMethod, path: string, status: number, durationMs: number): Slot | null {
+    if (waiting === RING_SIZE) {
+      dropped += 1;
+      return null;
+    }
+    const slot = ring[(first + waiting) % RING_SIZE] as Slot;
+    waiting += 1;
     slot.workspaceId = asker.workspaceId;
     slot.keyId = asker.keyId;
     slot.bySession = asker.session !== null;
@@ -96,34 +100,20 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
     return slot;
   }
 
-  /** The next place of the ring; null where there is none. */
-  function place(): Slot | null {
-    if (waiting === RING_SIZE) {
-      dropped += 1;
-      return null;
-    }
-    waiting += 1;
-    return ring[(first + waiting - 1) % RING_SIZE] as Slot;
-  }
-
   function gather(asker: Asker, requestId: string, method: LoggedMethod, path: string, durationMs: number): void {
     const name = `${asker.workspaceId}:${asker.keyId}:${method} ${path}`;
     const known = refused.get(name);
-    if (known !== undefined) known.count += 1;
-    else if (refused.size === RING_SIZE) dropped += 1;
-    else refused.set(name, fill(emptySlot(), asker, requestId, method, path, RATE_LIMITED, durationMs));
-  }
-
-  /** What was gathered goes the way of all others. */
-  function handOn(): void {
-    for (const gathered of refused.values()) {
-      const slot = place();
-      if (slot !== null) Object.assign(slot, gathered);
+    if (known !== undefined) {
+      known.count += 1;
+      return;
     }
-    refused.clear();
+    const slot = keep(asker, requestId, method, path, RATE_LIMITED, durationMs);
+    if (slot !== null) refused.set(name, slot);
   }
 
   function take(): RequestLogEntry[] {
+    // What is handed on counts no further.
+    refused.clear();
     const count = Math.min(waiting, BATCH);
     return Array.from({ length: count }, (_, i) => {
       const { at, ...rest } = ring[(first + i) % RING_SIZE] as Slot;
@@ -149,14 +139,9 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
     flushing = null;
   }
 
-  function writeWaiting(): Promise<void> {
+  function flush(): Promise<void> {
     if (flushing === null && waiting > 0) flushing = writeAll();
     return flushing ?? Promise.resolve();
-  }
-
-  function flush(): Promise<void> {
-    handOn();
-    return writeWaiting();
   }
 
   return {
@@ -175,17 +160,12 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
             if (untilSample !== 0) return;
             untilSample = sampleOneIn;
           }
-          const slot = place();
-          if (slot !== null) fill(slot, asker, requestId, used, path, status, durationMs);
+          keep(asker, requestId, used, path, status, durationMs);
         },
       };
     },
     start() {
-      let flushes = 0;
-      const timer = setInterval(() => {
-        flushes += 1;
-        void (flushes % FLUSHES_TO_GATHER === 0 ? flush() : writeWaiting());
-      }, FLUSH_INTERVAL_MS);
+      const timer = setInterval(() => void flush(), FLUSH_INTERVAL_MS);
       timer.unref();
       return async () => {
         clearInterval(timer);
@@ -206,7 +186,7 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
         name: 'tranche_request_log_waiting',
         help: 'Entries of the request log that wait to be written.',
         type: 'gauge',
-        samples: [{ value: waiting + refused.size }],
+        samples: [{ value: waiting }],
       },
     ],
   };
