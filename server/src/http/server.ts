@@ -132,6 +132,8 @@ function httpOptions({ headersMs, requestMs, keepAliveMs, checkIntervalMs }: Tim
       requireHostHeader: false,
       // Two Authorization headers become one that cannot be read, where otherwise the second would be dropped in silence.
       joinDuplicateHeaders: true,
+      // A request without a body has no stream to be read to its end.
+      optimizeEmptyRequests: true,
     },
   };
 }

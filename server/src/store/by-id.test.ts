@@ -1,6 +1,6 @@
 // Reads by id: that those of one tick are one query, and that each gets its own record and nobody else's.
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createByIdReader } from './by-id.ts';
 import type { Queryable } from './database.ts';
 import type { Source } from './lists.ts';
@@ -72,6 +72,89 @@ describe('reads by id', () => {
     expect(asked).toHaveLength(0);
     void read('a', '2');
     expect(asked).toEqual([['1', '2']]);
+  });
+
+  describe('that come while a query is under way', () => {
+    /** A database whose every answer is held back until it is let go. */
+    function heldDatabase() {
+      const { asked, queryable } = fakeDatabase();
+      const held: (() => void)[] = [];
+      const holding: Queryable = {
+        async query(text, parameters) {
+          const rows = queryable.query(text, parameters);
+          await new Promise<void>((resolve) => held.push(resolve));
+          return (await rows) as never;
+        },
+      };
+      return { asked, holding, letGo: () => held.shift()?.() };
+    }
+    const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+    test('wait for its return and then travel together', async () => {
+      const { asked, holding, letGo } = heldDatabase();
+      const read = createByIdReader(holding, source);
+      const first = read('a', '1');
+      await turn();
+      const others = [read('a', '2')];
+      await turn();
+      others.push(read('b', '3'));
+      await turn();
+      expect(asked).toEqual([['1']]);
+      letGo();
+      expect(await first).toEqual({ workspaceId: 'a', id: '1' });
+      await turn();
+      expect(asked).toEqual([['1'], ['2', '3']]);
+      letGo();
+      expect(await Promise.all(others)).toEqual([
+        { workspaceId: 'a', id: '2' },
+        { workspaceId: 'b', id: '3' },
+      ]);
+    });
+
+    test('leave at once when they are maxBatch', async () => {
+      const { asked, holding, letGo } = heldDatabase();
+      const read = createByIdReader(holding, source, { maxBatch: 2 });
+      const reads = [read('a', '1')];
+      await turn();
+      reads.push(read('a', '2'), read('a', '3'));
+      expect(asked).toEqual([['1'], ['2', '3']]);
+      letGo();
+      letGo();
+      expect(await Promise.all(reads)).not.toContain(null);
+    });
+
+    test('do not wait for one that is stuck', async () => {
+      const { asked, holding, letGo } = heldDatabase();
+      const read = createByIdReader(holding, source);
+      const stuck = read('a', '1');
+      await turn();
+      const other = read('a', '2');
+      await vi.waitUntil(() => asked.length === 2, { timeout: 5_000 });
+      letGo();
+      letGo();
+      expect(await Promise.all([stuck, other])).not.toContain(null);
+    });
+
+    test('are asked for after one that failed', async () => {
+      let fail: (error: Error) => void = () => {};
+      const { queryable } = fakeDatabase();
+      let count = 0;
+      const flaky: Queryable = {
+        query: (text, parameters) =>
+          count++ === 0
+            ? new Promise((_resolve, reject) => {
+                fail = reject;
+              })
+            : queryable.query(text, parameters),
+      };
+      const read = createByIdReader(flaky, source);
+      const failing = read('a', '1').catch((error: Error) => error.message);
+      await turn();
+      const other = read('a', '2');
+      fail(new Error('gone'));
+      expect(await failing).toBe('gone');
+      expect(await other).toEqual({ workspaceId: 'a', id: '2' });
+    });
   });
 
   test('are never answered from an earlier read', async () => {

@@ -8,6 +8,7 @@ import type { Refusal } from '../../domain/errors.ts';
 import { CommitUnknown, DatabaseUnavailable, TransactionAborted } from '../../store/database.ts';
 import { PROBLEM_CONTENT_TYPE, type ProblemContext, problemHeaders, problemStatus, toProblem } from '../problems.ts';
 import type { Caller } from '../route.ts';
+import { createDeparture } from './departure.ts';
 import { createOverloadLog } from './overload-log.ts';
 
 export const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
@@ -94,6 +95,7 @@ const mustClose = ({ request, bodyRead }: Exchange): boolean =>
 
 export function createResponder({ log, rateLimitPolicy, isDraining }: ResponderOptions): Responder {
   const traces = log.isLevelEnabled('debug');
+  const depart = createDeparture();
   const logOverload = createOverloadLog(log, () => performance.now());
 
   function commonHeaders({ requestId, rateLimit }: Exchange): Record<string, string | number | string[]> {
@@ -126,7 +128,7 @@ export function createResponder({ log, rateLimitPolicy, isDraining }: ResponderO
     } else if (status !== 204 && status !== 304) headers['Content-Length'] = 0;
     if (isDraining() || (status >= 400 && mustClose(exchange))) headers.Connection = 'close';
     response.writeHead(status, headers);
-    response.end(text ?? undefined);
+    depart(response, text);
     count(exchange, status);
     // Neither the query nor any header or body is logged: they may hold what is nobody's business.
     if (traces)
