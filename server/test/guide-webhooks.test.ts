@@ -27,15 +27,30 @@ interface Language {
   /** As the page marks its blocks. */
   readonly mark: string;
   readonly file: string;
+  /** What has to be done once before it runs; none where it runs as it is. */
+  readonly build?: readonly string[];
   readonly command: readonly string[];
   /** Asks whether it is installed. */
   readonly probe: readonly string[];
 }
 
 const languages: readonly Language[] = [
-  { name: 'TypeScript', mark: 'ts', file: 'receiver.mts', command: [process.execPath], probe: [process.execPath, '--version'] },
-  { name: 'Python', mark: 'python', file: 'receiver.py', command: ['python3'], probe: ['python3', '--version'] },
-  { name: 'Go', mark: 'go', file: 'receiver.go', command: ['go', 'run'], probe: ['go', 'version'] },
+  {
+    name: 'TypeScript',
+    mark: 'ts',
+    file: 'receiver.mts',
+    command: [process.execPath, 'receiver.mts'],
+    probe: [process.execPath, '--version'],
+  },
+  { name: 'Python', mark: 'python', file: 'receiver.py', command: ['python3', 'receiver.py'], probe: ['python3', '--version'] },
+  {
+    name: 'Go',
+    mark: 'go',
+    file: 'receiver.go',
+    build: ['go', 'build', '-o', 'receiver', 'receiver.go'],
+    command: ['./receiver'],
+    probe: ['go', 'version'],
+  },
 ];
 
 const isInstalled = ({ probe: [program = '', ...words] }: Language): boolean => spawnSync(program, words).status === 0;
@@ -56,20 +71,28 @@ interface Running {
   readonly lines: () => string[];
 }
 
-async function run(language: Language, code: string, variables: Record<string, string>): Promise<Running> {
+/** Writes the receiver down and builds it, which may take longer than the service waits before its second attempt. */
+async function build({ file, build: [program, ...words] = [] }: Language, code: string): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'tranche-guide-'));
-  writeFileSync(join(directory, language.file), code);
-  const [program = '', ...words] = language.command;
-  const child = spawn(program, [...words, join(directory, language.file)], {
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  writeFileSync(join(directory, file), code);
+  const environment = { ...process.env, GOFLAGS: '-mod=mod', GOTOOLCHAIN: 'local' };
+  if (program !== undefined) await promisify(execFile)(program, words, { cwd: directory, env: environment, timeout: START_TIMEOUT_MS });
+  return directory;
+}
+
+async function run(
+  { command: [program = '', ...words] }: Language,
+  directory: string,
+  variables: Record<string, string>,
+): Promise<Running> {
+  const child = spawn(program, words, {
     cwd: directory,
-    // A group of its own: `go run` starts the program that it has built as a child.
-    detached: true,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, GOFLAGS: '-mod=mod', GOTOOLCHAIN: 'local', ...variables },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   onTestFinished(() => {
-    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
-    rmSync(directory, { recursive: true, force: true });
+    if (child.exitCode === null) child.kill('SIGKILL');
   });
   let printed = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text));
@@ -112,8 +135,9 @@ describe.each(languages)('the receiver of the guide in $name', (language) => {
   const installed = isInstalled(language);
 
   test.skipIf(!installed)(
-    `takes what the service sends, also after it was away, and refuses what is forged, old or unsigned${installed ? '' : ` (needs ${language.command[0]})`}`,
+    `takes what the service sends, also after it was away, and refuses what is forged, old or unsigned${installed ? '' : ` (needs ${language.probe[0]})`}`,
     async () => {
+      const directory = await build(language, receiverOf(language.mark));
       const server = await startServer({ DATA_DIR: await dataDirectory(), TRANCHE_API_KEY: someKey() });
       const port = await freePort();
       const url = `http://127.0.0.1:${port}/webhooks`;
@@ -122,7 +146,7 @@ describe.each(languages)('the receiver of the guide in $name', (language) => {
       const project = await server.ok('POST', '/v1/projects', {
         body: { name: 'Größe 📐', client_id: 'acme', milestones: [{ title: 'Design', amount: 150_000 }] },
       });
-      const receiver = await run(language, receiverOf(language.mark), { WEBHOOK_SECRET: endpoint.secret, PORT: String(port) });
+      const receiver = await run(language, directory, { WEBHOOK_SECRET: endpoint.secret, PORT: String(port) });
       const events = (): string[] => receiver.lines().filter((line) => /^[a-z]+\.[a-z_]+ \{/.test(line));
       await expect.poll(() => events().length, { timeout: DELIVERY_TIMEOUT_MS }).toBe(1);
       const { data: milestones } = await server.ok('GET', `/v1/projects/${project.id}/milestones`);
