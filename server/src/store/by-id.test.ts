@@ -20,7 +20,7 @@ function fakeDatabase() {
   const asked: string[][] = [];
   const queryable: Queryable = {
     async query<Row>(_text: string, parameters: readonly unknown[] = []) {
-      const [workspaces, ids] = parameters as [string[], string[]];
+      const [workspaces = [], ids = []] = (parameters as string[]).map((array) => array.slice(1, -1).split(','));
       asked.push(ids);
       const found = ids
         .map((id, i) => ({ place: i + 1, workspace_id: workspaces[i], id }))

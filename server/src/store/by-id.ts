@@ -26,6 +26,33 @@ interface Waiting<Entity> {
   readonly reject: (error: unknown) => void;
 }
 
+/** As PostgreSQL reads an array; in a UUID is nothing to be escaped. */
+const uuids = (items: readonly Uuid[]): string => `{${items.join(',')}}`;
+
+const lookUpText = (select: string, { table, join = '' }: Source<unknown>): string =>
+  `select ${select} from unnest($1::uuid[], $2::uuid[]) with ordinality as n(workspace_id, id, place), ` +
+  `${table} t ${join} where t.workspace_id = n.workspace_id and t.id = n.id`;
+
+/** Puts each record that is there at the place of its key. */
+type LookUp<Entity> = (queryable: Queryable, keys: readonly [string, string], found: (Entity | null)[]) => Promise<void>;
+
+function lookUpRows<Entity>(source: Source<Entity>): LookUp<Entity> {
+  const text = lookUpText(`n.place::int, ${source.select}`, source);
+  return async (queryable, keys, found) => {
+    const rows = await queryable.query<{ place: number } & Record<string, unknown>>(text, keys);
+    for (const row of rows) found[row.place - 1] = source.fromRow(row);
+  };
+}
+
+/** All rows as one value, which is decoded once: of a row of a dozen columns, a thirtieth of what a read costs this process. */
+function lookUpJson<Entity>(source: Source<Entity>, { select, fromValues }: NonNullable<Source<Entity>['json']>): LookUp<Entity> {
+  const text = lookUpText(`json_agg(json_build_array(${select}, n.place)) as rows`, source);
+  return async (queryable, keys, found) => {
+    const [answer] = await queryable.query<{ rows: unknown[][] | null }>(text, keys);
+    for (const values of answer?.rows ?? []) found[(values.at(-1) as number) - 1] = fromValues(values);
+  };
+}
+
 /**
  * Finds records by the unique index on (workspace_id, id) that every source has, one look-up a key. The keys travel as two arrays, so that
  * one text and one plan serve batches of every size; each row says the place of its key.
@@ -36,19 +63,15 @@ export function createByIdReader<Entity>(
   options: { maxBatch?: number } = {},
 ): ByIdReader<Entity> {
   const { maxBatch = MAX_BATCH } = options;
-  const text =
-    `select n.place::int, ${source.select} from unnest($1::uuid[], $2::uuid[]) with ordinality as n(workspace_id, id, place), ` +
-    `${source.table} t ${source.join ?? ''} where t.workspace_id = n.workspace_id and t.id = n.id`;
+  const lookUp = source.json === undefined ? lookUpRows(source) : lookUpJson(source, source.json);
   let waiting: Waiting<Entity>[] = [];
   let underWay = 0;
   let patience: NodeJS.Timeout | undefined;
 
   async function load(batch: readonly Waiting<Entity>[]): Promise<void> {
     try {
-      const parameters = [batch.map((read) => read.workspaceId), batch.map((read) => read.id)];
-      const rows = await queryable.query<{ place: number } & Record<string, unknown>>(text, parameters);
       const found = new Array<Entity | null>(batch.length).fill(null);
-      for (const row of rows) found[row.place - 1] = source.fromRow(row);
+      await lookUp(queryable, [uuids(batch.map((read) => read.workspaceId)), uuids(batch.map((read) => read.id))], found);
       for (const [i, { resolve }] of batch.entries()) resolve(found[i] as Entity | null);
     } catch (error) {
       for (const { reject } of batch) reject(error);

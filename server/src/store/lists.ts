@@ -3,7 +3,7 @@
 
 import type { Uuid } from '../domain/ids.ts';
 import type { Queryable } from './database.ts';
-import type { Table } from './tables.ts';
+import type { JsonForm, Table } from './tables.ts';
 
 /** Which records by the time of their creation. */
 export interface TimeRange {
@@ -33,10 +33,12 @@ export interface Source<Entity> {
   readonly table: string;
   readonly join?: string;
   fromRow(row: Record<string, unknown>): Entity;
+  readonly json?: { readonly select: string; readonly fromValues: JsonForm<Entity>['fromValues'] };
 }
 
-export function tableSource<Entity>(table: Table<Entity>): Source<Entity> {
-  return { select: table.select('t'), table: table.name, fromRow: table.fromRow };
+export function tableSource<Entity>({ name, json, ...table }: Table<Entity>): Source<Entity> {
+  const source: Source<Entity> = { select: table.select('t'), table: name, fromRow: table.fromRow };
+  return json === null ? source : { ...source, json: { select: json.select('t'), fromValues: json.fromValues } };
 }
 
 /** The SQL of one filter; `bind` passes a value as a parameter and returns its name. */

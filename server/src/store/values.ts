@@ -47,6 +47,13 @@ const parsers = new Map<number, Parser>([
   [oid.bytea, (text) => Buffer.from(text.slice(2), 'hex')],
 ]);
 
+/** The same for what PostgreSQL was told to write as text, by the name of its type. What has another form in JSON is not here. */
+export const textParsers: Readonly<Record<string, Parser>> = {
+  bigint: BigInt,
+  'timestamptz(3)': parseTimestamp,
+  bytea: (text) => Buffer.from(text.slice(2), 'hex'),
+};
+
 /** For pg's `types` option, so that it holds for our connections only. */
 export const valueTypes = {
   getTypeParser: ((id: number, format?: 'text') => parsers.get(id) ?? defaultParser(id, format)) as typeof pg.types.getTypeParser,

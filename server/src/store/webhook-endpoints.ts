@@ -65,6 +65,7 @@ export const webhookEndpointTable: Table<WebhookEndpoint> = {
   ...ownColumns,
   select: (alias) => `${ownColumns.select(alias)}, ${healthOf(alias)} as health`,
   fromRow: (row) => ({ ...ownColumns.fromRow(row), health: readHealth(row.health as StoredHealth | null) }),
+  json: null,
 };
 
 /** Includes deleted ones; what reads by id leaves them out. */
