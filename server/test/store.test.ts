@@ -4,10 +4,26 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Database, DatabaseError, type Queryable } from '../src/store/database.ts';
+import { defineTable, insertRows } from '../src/store/tables.ts';
 import { type OpenDatabase, pooledDatabase, testDatabases } from './support/databases.ts';
 import { addWorkspace, sqlstateOf } from './support/store-rows.ts';
 
 const now = new Date('2026-01-31T12:34:56.789Z');
+
+interface EveryType {
+  readonly uuid: string | null;
+  readonly text: string | null;
+  readonly big: bigint | null;
+  readonly count: number | null;
+  readonly whole: number | null;
+  readonly small: number | null;
+  readonly yes: boolean | null;
+  readonly time: Date | null;
+  readonly day: string | null;
+  readonly json: unknown;
+  readonly bytes: Buffer | null;
+  readonly texts: string[] | null;
+}
 
 const countWorkspaces = async (database: Queryable, name: string): Promise<bigint | undefined> =>
   (await database.query<{ n: bigint }>('select count(*) as n from workspaces where name = $1', [name]))[0]?.n;
@@ -67,6 +83,60 @@ for (const kind of [...testDatabases, pooledDatabase]) {
       test('objects go in as JSON and undefined as null', async () => {
         const rows = await database.query('select $1::jsonb as json, $2::text as nothing', [{ a: { b: 'c"' } }, undefined]);
         expect(rows).toEqual([{ json: { a: { b: 'c"' } }, nothing: null }]);
+      });
+
+      test('a row of every type is the same read as columns and as JSON', async () => {
+        const table = defineTable<EveryType>('every_type', {
+          uuid: { column: 'uuid', type: 'uuid' },
+          text: { column: 'text', type: 'text' },
+          big: { column: 'big', type: 'bigint' },
+          count: { column: 'count', type: 'bigint', read: Number },
+          whole: { column: 'whole', type: 'integer' },
+          small: { column: 'small', type: 'smallint' },
+          yes: { column: 'yes', type: 'boolean' },
+          time: { column: 'time', type: 'timestamptz(3)' },
+          day: { column: 'day', type: 'date' },
+          json: { column: 'json', type: 'jsonb' },
+          bytes: { column: 'bytes', type: 'bytea' },
+          texts: { column: 'texts', type: 'text[]' },
+        });
+        const nothing = { uuid: null, text: null, big: null, count: null, whole: null, small: null, yes: null, time: null };
+        const rows: EveryType[] = [
+          {
+            ...{
+              uuid: randomUUID(),
+              text: 'a "b" \\ \n\t\u001f ünïcödé 🙂',
+              big: 9_007_199_254_740_993n,
+              count: 7,
+              whole: -(2 ** 31),
+              small: 7,
+            },
+            ...{ yes: false, time: now, day: '2026-02-28', json: { a: [1.5, null, 'ä"'], b: 1e300 }, bytes: Buffer.from([0, 255, 10]) },
+            texts: ['', 'NULL', 'a,b{c}"\\'],
+          },
+          { ...nothing, day: null, json: null, bytes: null, texts: [] },
+          {
+            ...nothing,
+            text: '',
+            big: -(2n ** 63n),
+            time: new Date('1969-12-31T23:59:59.999Z'),
+            day: '0099-01-01',
+            json: 'ä',
+            bytes: Buffer.alloc(0),
+            texts: null,
+          },
+        ];
+        await database.query(
+          'create table every_type (uuid uuid, text text, big bigint, count bigint, whole integer, small smallint, yes boolean, ' +
+            'time timestamptz(3), day date, json jsonb, bytes bytea, texts text[], place serial)',
+        );
+        await insertRows(database, table, rows);
+        const asColumns = await database.query<Record<string, unknown>>(`select ${table.select('t')} from every_type t order by place`);
+        expect(asColumns.map(table.fromRow)).toEqual(rows);
+        const asJson = await database.query<{ values: unknown[] }>(
+          `select json_build_array(${table.json?.select('t')}) as values from every_type t order by place`,
+        );
+        expect(asJson.map(({ values }) => table.json?.fromValues(values))).toEqual(rows);
       });
 
       test('a parameter and an answer of several megabytes pass whole', async () => {
