@@ -142,6 +142,20 @@ describe('what is not HTTP is answered by a problem and the connection closed', 
   });
 });
 
+describe('a packet that breaks, or turns into something else, after a request that is answered at once', () => {
+  test('a request without a key is told so, although the body behind it is no HTTP', async () => {
+    const head = ['Content-Type: application/json', 'Transfer-Encoding: chunked'];
+    const answers = await exchange(request('POST', '/v1/projects', head, `zz\r\n${project}\r\n0\r\n\r\n`, null));
+    expect(answers).toHaveLength(1);
+    expectProblem(answers[0], 401, 'missing_api_key');
+  });
+
+  test('a tunnel that is asked for behind it is refused after its answer', async () => {
+    const answers = await exchange(request('GET', '/healthz') + request('CONNECT', 'example.com:443'));
+    expect(answers.map(({ status }) => status)).toEqual([200, 405]);
+  });
+});
+
 describe('what is HTTP and means no good', () => {
   test.each<[string, () => string | Buffer, number, string]>([
     [

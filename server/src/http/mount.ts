@@ -233,11 +233,11 @@ function createFinish(route: Route, respond: Responder): (exchange: Exchange, ou
       const etag = headers?.etag;
       if (conditional && typeof etag === 'string') {
         const header = exchange.request.headers['if-none-match'];
-        if (header !== undefined && isNotModified(header, etag)) return respond.send(exchange, 304, null, headers);
+        if (header !== undefined && isNotModified(header, etag)) return respond.sendTogether(exchange, 304, null, headers);
       }
       if (serialize === null) serialize = serializerOf(schema as NonNullable<typeof schema>);
       const text = typeof body === 'string' ? body : body === null ? null : serialize(body);
-      respond.send(exchange, outcome.status ?? route.success.status, text === '' ? null : text, headers);
+      respond.sendTogether(exchange, outcome.status ?? route.success.status, text === '' ? null : text, headers);
     } catch (error) {
       respond.fail(exchange, error);
     }

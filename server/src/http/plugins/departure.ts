@@ -3,11 +3,16 @@
 
 import type { ServerResponse } from 'node:http';
 
+export type End = (response: ServerResponse, text: string | null) => void;
+
 /**
  * Ends each response with its text once everything that is ready now has been made into an answer: the answers of one query then leave
  * together. Ended one by one as they are made, each would find its receiver asleep and pay for waking it.
+ *
+ * Only for answers that were waited for: while Node parses a packet no microtask runs, and if what follows in it is broken, an answer to
+ * what came before has to have left.
  */
-export function createDeparture(): (response: ServerResponse, text: string | null) => void {
+export function createDeparture(): End {
   let responses: ServerResponse[] = [];
   let texts: (string | null)[] = [];
 

@@ -8,7 +8,7 @@ import type { Refusal } from '../../domain/errors.ts';
 import { CommitUnknown, DatabaseUnavailable, TransactionAborted } from '../../store/database.ts';
 import { PROBLEM_CONTENT_TYPE, type ProblemContext, problemHeaders, problemStatus, toProblem } from '../problems.ts';
 import type { Caller } from '../route.ts';
-import { createDeparture } from './departure.ts';
+import { createDeparture, type End } from './departure.ts';
 import { createOverloadLog } from './overload-log.ts';
 
 export const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
@@ -76,9 +76,13 @@ export interface ResponderOptions {
   readonly isDraining: () => boolean;
 }
 
+type Send = (exchange: Exchange, status: number, text: string | null, extra?: Readonly<Record<string, string | string[]>>) => void;
+
 export interface Responder {
   /** `text` null: no body and, but for 204 and 304, a length of 0. */
-  send(exchange: Exchange, status: number, text: string | null, extra?: Readonly<Record<string, string | string[]>>): void;
+  readonly send: Send;
+  /** The same for what was waited for, which leaves together with what else is ready. What is known at once must not wait: see departure.ts. */
+  readonly sendTogether: Send;
   refuse(exchange: Exchange, refusal: Refusal, context?: ProblemContext): void;
   /** Writes the head of an answer without an end and hands the connection on; a HEAD request gets the head alone. */
   stream(exchange: Exchange, type: string, begin: (response: ServerResponse) => void, extra?: Readonly<Record<string, string>>): void;
@@ -92,6 +96,8 @@ const MAX_DISCARDED_BYTES = 16 * 1024 * 1024;
 /** Whether more is still to come than is worth reading. A client that waited for 100 Continue in vain is cut off by Node itself. */
 const mustClose = ({ request, bodyRead }: Exchange): boolean =>
   !bodyRead && Number(request.headers['content-length']) > MAX_DISCARDED_BYTES;
+
+const endAtOnce: End = (response, text) => void response.end(text ?? undefined);
 
 export function createResponder({ log, rateLimitPolicy, isDraining }: ResponderOptions): Responder {
   const traces = log.isLevelEnabled('debug');
@@ -117,6 +123,7 @@ export function createResponder({ log, rateLimitPolicy, isDraining }: ResponderO
     type: string,
     text: string | null,
     extra: Readonly<Record<string, string | string[]>> | undefined,
+    end = endAtOnce,
   ): void {
     const { request, response, requestId } = exchange;
     if (response.headersSent || response.destroyed) return;
@@ -128,7 +135,7 @@ export function createResponder({ log, rateLimitPolicy, isDraining }: ResponderO
     } else if (status !== 204 && status !== 304) headers['Content-Length'] = 0;
     if (isDraining() || (status >= 400 && mustClose(exchange))) headers.Connection = 'close';
     response.writeHead(status, headers);
-    depart(response, text);
+    end(response, text);
     count(exchange, status);
     // Neither the query nor any header or body is logged: they may hold what is nobody's business.
     if (traces)
@@ -149,6 +156,7 @@ export function createResponder({ log, rateLimitPolicy, isDraining }: ResponderO
 
   return {
     send: (exchange, status, text, extra) => write(exchange, status, JSON_CONTENT_TYPE, text, extra),
+    sendTogether: (exchange, status, text, extra) => write(exchange, status, JSON_CONTENT_TYPE, text, extra, depart),
     refuse,
     stream(exchange, type, begin, extra) {
       const { request, response } = exchange;
