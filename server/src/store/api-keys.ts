@@ -2,7 +2,6 @@
 
 import type { ApiKey } from '../domain/api-key.ts';
 import type { Uuid } from '../domain/ids.ts';
-import { allScopes, type Scope } from '../domain/scopes.ts';
 import type { Queryable } from './database.ts';
 import { defineList, type Source } from './lists.ts';
 import { columnTypes, defineTable } from './tables.ts';
@@ -13,12 +12,7 @@ export const apiKeyTable = defineTable<ApiKey>('api_keys', {
   name: { column: 'name', type: 'text' },
   hash: columnTypes.bytes('hash'),
   hint: { column: 'hint', type: 'text' },
-  // As the very texts of the catalogue, which are compared faster than copies of them.
-  scopes: {
-    column: 'scopes',
-    type: 'text[]',
-    read: (held: Scope[]) => held.map((scope) => allScopes.find((known) => known === scope) ?? scope),
-  },
+  scopes: { column: 'scopes', type: 'text[]' },
   expiresAt: { column: 'expires_at', type: 'timestamptz(3)' },
   revokedAt: { column: 'revoked_at', type: 'timestamptz(3)' },
   createdAt: columnTypes.createdAt,

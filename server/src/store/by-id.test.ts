@@ -1,6 +1,6 @@
 // Reads by id: that those of one tick are one query, and that each gets its own record and nobody else's.
 
-import { describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createByIdReader } from './by-id.ts';
 import type { Queryable } from './database.ts';
 import type { Source } from './lists.ts';
@@ -88,6 +88,9 @@ describe('reads by id', () => {
       };
       return { asked, holding, letGo: () => held.shift()?.() };
     }
+    // Only the patience of those who wait: turns of the event loop stay real.
+    beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+    afterEach(() => void vi.useRealTimers());
     const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
     test('wait for its return and then travel together', async () => {
@@ -129,7 +132,11 @@ describe('reads by id', () => {
       const stuck = read('a', '1');
       await turn();
       const other = read('a', '2');
-      await vi.waitUntil(() => asked.length === 2, { timeout: 5_000 });
+      await turn();
+      vi.advanceTimersByTime(4);
+      expect(asked).toEqual([['1']]);
+      vi.advanceTimersByTime(1);
+      expect(asked).toEqual([['1'], ['2']]);
       letGo();
       letGo();
       expect(await Promise.all([stuck, other])).not.toContain(null);

@@ -38,21 +38,19 @@ function parseTimestamp(text: string): Date {
   return new Date(ms);
 }
 
+const parseBytes = (text: string): Buffer => Buffer.from(text.slice(2), 'hex');
+
 const parsers = new Map<number, Parser>([
   [oid.int8, BigInt],
   [oid.int8Array, (text) => parseTextArray(text).map((item) => (item === null ? null : BigInt(item)))],
   [oid.date, (text) => text],
   [oid.dateArray, parseTextArray],
   [oid.timestamptz, parseTimestamp],
-  [oid.bytea, (text) => Buffer.from(text.slice(2), 'hex')],
+  [oid.bytea, parseBytes],
 ]);
 
-/** The same for what PostgreSQL was told to write as text, by the name of its type. What has another form in JSON is not here. */
-export const textParsers: Readonly<Record<string, Parser>> = {
-  bigint: BigInt,
-  'timestamptz(3)': parseTimestamp,
-  bytea: (text) => Buffer.from(text.slice(2), 'hex'),
-};
+/** For what PostgreSQL was told to write as text, by the name of its type. What JSON has a form of its own for is not here. */
+export const textParsers: Readonly<Record<string, Parser>> = { bigint: BigInt, 'timestamptz(3)': parseTimestamp, bytea: parseBytes };
 
 /** For pg's `types` option, so that it holds for our connections only. */
 export const valueTypes = {
