@@ -2,6 +2,7 @@
 // Knows no tables of the service but `schema_migrations`, through migrations.ts.
 
 import pg from 'pg';
+import { ask, limitAnswers } from './ask.ts';
 import { learnOutcome, SERVER_MARK } from './commit-outcome.ts';
 import {
   CommitUnknown,
@@ -109,7 +110,6 @@ class PostgresDatabase implements PostgresPort {
       keepAlive: true,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       idleTimeoutMillis: IDLE_CONNECTION_MS,
-      query_timeout: ANSWER_TIMEOUT_MS,
       onConnect: (client) => this.#prepare(client),
     });
     this.shared = new SharedRides<Lease>({
@@ -219,7 +219,7 @@ class PostgresDatabase implements PostgresPort {
     }
     const session = { client, named: this.#options.preparedStatements, isBroken: () => this.#broken.has(client) };
     // Sent ahead of the caller's statement without waiting; should it fail, so will the statement, which says why.
-    if (this.#planAges.get(client)?.isReached()) client.query(discardPlans).catch(() => undefined);
+    if (this.#planAges.get(client)?.isReached()) ask(client, discardPlans).catch(() => undefined);
     return { session, client, hold: this.#holds.begin() };
   }
 
@@ -230,6 +230,7 @@ class PostgresDatabase implements PostgresPort {
 
   /** Once for every new connection of the pool, before anybody uses it. */
   async #prepare(client: pg.ClientBase): Promise<void> {
+    limitAnswers(client, ANSWER_TIMEOUT_MS);
     const lost = (): void => void this.#broken.add(client);
     client.on('error', lost);
     client.on('end', lost);

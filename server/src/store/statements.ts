@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import type { Writable } from 'node:stream';
 import pg from 'pg';
+import { ask } from './ask.ts';
 import { DatabaseError, DatabaseUnavailable } from './database.ts';
 import { encodeParameter } from './values.ts';
 
@@ -78,7 +79,7 @@ export async function runStatement<Row>(
   const name = named ? statementName(text) : undefined;
   if (name !== undefined) query.name = name;
   try {
-    return (await client.query(query)).rows as Row[];
+    return ((await ask(client, query)) as pg.QueryResult).rows as Row[];
   } catch (error) {
     throw toPortError(error);
   }
@@ -87,7 +88,7 @@ export async function runStatement<Row>(
 /** Several statements in one message, without parameters; the rows of the last. */
 export async function runScript<Row>(client: pg.ClientBase, text: string): Promise<Row[]> {
   try {
-    const results = (await client.query(text)) as pg.QueryResult | pg.QueryResult[];
+    const results = await ask(client, text);
     const last = Array.isArray(results) ? results.at(-1) : results;
     return (last?.rows ?? []) as Row[];
   } catch (error) {

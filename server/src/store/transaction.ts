@@ -3,6 +3,7 @@
 
 import { setImmediate } from 'node:timers/promises';
 import type pg from 'pg';
+import { ask } from './ask.ts';
 import { DatabaseUnavailable, type Transaction, TransactionAborted } from './database.ts';
 import { runScript, runStatement, sendTogether, toPortError } from './statements.ts';
 
@@ -109,7 +110,7 @@ async function commit<T>(session: Session, scope: Scope, result: T, begun: Begun
   let command: string;
   sendTogether(session.client);
   try {
-    command = (await session.client.query('commit')).command;
+    command = ((await ask(session.client, 'commit')) as pg.QueryResult).command;
   } catch (error) {
     const cause = toPortError(error);
     if (cause instanceof DatabaseUnavailable) return { committed: 'unknown', result, cause, ...begun };
@@ -145,7 +146,7 @@ export async function runAlone<Row>(
 async function rollBack(session: Session): Promise<void> {
   if (session.isBroken()) return;
   // A failure leaves the connection in a transaction, and so it will be closed, which rolls back as well.
-  await session.client.query('rollback').catch(() => undefined);
+  await ask(session.client, 'rollback').catch(() => undefined);
 }
 
 /** Whether the connection can serve the next caller: alive, and outside any transaction. */

@@ -1,0 +1,32 @@
+// A process that asks a database (its address is the argument) many queries and says how much of their answers only a full collection would
+// take from its memory. In a process of its own with `--expose-gc`, since nothing else must make or leave anything meanwhile.
+
+import { getHeapSpaceStatistics } from 'node:v8';
+import pg from 'pg';
+import { ask, limitAnswers } from '../../src/store/ask.ts';
+
+const [url, limitMs] = process.argv.slice(2);
+const QUERIES = 200;
+const ROWS_BYTES = 50_000;
+
+/** What collections of the young leave alone. */
+function oldBytes(): number {
+  return getHeapSpaceStatistics()
+    .filter(({ space_name }) => space_name.startsWith('old') || space_name === 'large_object_space')
+    .reduce((sum, { space_used_size }) => sum + space_used_size, 0);
+}
+
+const client = new pg.Client({ connectionString: url, pipeline: true });
+await client.connect();
+if (limitMs !== undefined) limitAnswers(client, Number(limitMs));
+// The first ones make what is kept for good: code, plans, shapes of objects.
+for (let i = 0; i < QUERIES; i++) await ask(client, { text: 'select $1::text', values: ['x'] });
+globalThis.gc?.();
+const before = oldBytes();
+for (let i = 1; i <= QUERIES; i++) {
+  await ask(client, { text: `select repeat('x', $1 / 5) from generate_series(1, 5)`, values: [ROWS_BYTES] });
+  // So often that no full collection comes by itself, which would take what the test is to find.
+  if (i % 5 === 0) globalThis.gc?.({ type: 'minor' });
+}
+console.log((oldBytes() - before) / (QUERIES * ROWS_BYTES));
+await client.end();
