@@ -1,6 +1,7 @@
 // Lets the contestants play each work in turn, A B C A B C …, so that what disturbs the machine disturbs all of them.
 // Measures and collects; the medians and verdicts are report.ts.
 
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Contestant } from './contestants.ts';
 import { fire, type Load, type Measure } from './load.ts';
 import { type Cost, costOf, readProcesses } from './process-costs.ts';
@@ -61,12 +62,34 @@ async function measure(race: Race, contestant: Contestant, work: Work, load: Loa
   };
 }
 
+const QUIET_SLICE_MS = 200;
+/** Of one core, in a slice: what idle servers do by themselves is less. */
+const QUIET_SHARE = 0.1;
+const QUIET_SLICES = 2;
+const MOST_SLICES = 50;
+
+/** Waits until the contestant and the database have come to rest: what was under way when the load ended is not the next one's to pay for. */
+async function rest({ databasePid }: Race, contestant: Contestant): Promise<void> {
+  const spent = (): number => {
+    const { service, database } = look(contestant, databasePid);
+    return service.cpuSeconds + (database ?? 0);
+  };
+  let before = spent();
+  for (let slices = 0, quiet = 0; slices < MOST_SLICES && quiet < QUIET_SLICES; slices++) {
+    await delay(QUIET_SLICE_MS);
+    const now = spent();
+    quiet = now - before <= (QUIET_SHARE * QUIET_SLICE_MS) / 1000 ? quiet + 1 : 0;
+    before = now;
+  }
+}
+
 export async function playOnce(race: Race, contestant: Contestant, work: Work, seconds: number): Promise<Round> {
   const load = await contestant.prepare(work, seconds);
   if (load.shots.length === 0) throw new Error(`${contestant.name} has nothing left for "${work}".`);
   const round = await measure(race, contestant, work, load);
   const contradiction = await contestant.check(work, load, round);
   if (contradiction !== null) race.faults.push(`${contestant.name}: ${contradiction}`);
+  await rest(race, contestant);
   return round;
 }
 
