@@ -40,7 +40,6 @@ const MIXED_TO_WRITES = 3;
 const HEADROOM = 1.5;
 const FEWEST_PER_SECOND = 500;
 
-const writes = (work: Work): boolean => isMove(work) || work === 'create' || work === 'mixed';
 const isMove = (work: Work): boolean => work === 'submit' || work === 'approve' || work === 'approve-many';
 
 class Paces {
@@ -100,7 +99,7 @@ export async function onPostgres(cluster: Cluster, database: string, contents: C
     async prepare(work, seconds) {
       const count = paces.count(work, seconds);
       const load = await loadFor(work, contents.books, stock, count, seconds);
-      if (writes(work)) await settle(door);
+      await settle(door);
       before = await countEvents(door);
       return load;
     },
