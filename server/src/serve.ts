@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { composeService, type Service } from './compose.ts';
 import { type Config, ConfigurationError } from './config.ts';
 import { greet, type Say } from './greeting.ts';
+import { letHeapGrow } from './heap.ts';
 import { listenForOperators, listenForRequests } from './listening.ts';
 import { createLog } from './log.ts';
 import { openStore, type Store } from './open-store.ts';
@@ -19,6 +20,7 @@ export async function serve(config: Config, version: string, say: Say): Promise<
       'With the embedded database the process that serves also delivers, since there can be no other. WEBHOOK_WORKER=off and --no-worker need PostgreSQL.',
     );
   }
+  letHeapGrow();
   const log = createLog(config);
   const store = await openStore(config, log);
   const service = composeService(store, config, version, log);

@@ -3,6 +3,7 @@
 
 import { composeWorker } from './compose.ts';
 import { type Config, ConfigurationError, webhookNetwork } from './config.ts';
+import { letHeapGrow } from './heap.ts';
 import { describeAddress, listenForOperators } from './listening.ts';
 import { createLog } from './log.ts';
 import { openStore } from './open-store.ts';
@@ -19,6 +20,7 @@ export async function work(given: Config, version: string, say: (line?: string) 
       'A worker needs PostgreSQL (DATABASE_URL). The embedded database has one process, the one that serves, and that one delivers its webhooks.',
     );
   }
+  letHeapGrow();
   const log = createLog(config);
   const store = await openStore(config, log);
   const delivery = composeWorker(store, config, version, log, () => {
