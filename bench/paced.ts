@@ -3,7 +3,7 @@
 
 import type { Contestant } from './contestants.ts';
 import { fireOpen, type OpenMeasure } from './open-loop.ts';
-import type { Race } from './race.ts';
+import { type Race, rest } from './race.ts';
 import { median, type PacedResult, type WorkResult } from './results.ts';
 import type { Work } from './works.ts';
 
@@ -13,13 +13,13 @@ const WARM_SECONDS = 1;
 /** As many as the closed loop has. */
 const CONNECTIONS = 64;
 
-async function playPaced(contestant: Contestant, work: Work, perSecond: number, seconds: number): Promise<OpenMeasure> {
+async function playPaced(race: Race, contestant: Contestant, work: Work, perSecond: number, seconds: number): Promise<OpenMeasure> {
   // `prepare` lays in for the whole rate and some more, so that there is enough for half of it.
   const load = await contestant.prepare(work, seconds + WARM_SECONDS);
   const { shots, once } = load;
   const rate = once ? Math.min(perSecond, Math.floor(shots.length / (seconds + WARM_SECONDS + 1))) : perSecond;
   contestant.permit(load, Math.ceil(rate * (seconds + WARM_SECONDS + 1)));
-  return fireOpen({
+  const measure = await fireOpen({
     port: contestant.server.port,
     shots,
     once,
@@ -28,6 +28,8 @@ async function playPaced(contestant: Contestant, work: Work, perSecond: number, 
     warmUpSeconds: WARM_SECONDS,
     connections: CONNECTIONS,
   });
+  await rest(race, contestant);
+  return measure;
 }
 
 function summarize(result: WorkResult, server: string, measures: readonly OpenMeasure[]): PacedResult {
@@ -56,7 +58,7 @@ export async function playAtHalf(race: Race, results: readonly WorkResult[]): Pr
     for (let round = 1; round <= race.rounds; round++) {
       for (const contestant of players) {
         const maximum = result.servers[contestant.name]?.perSecond ?? 0;
-        const measure = await playPaced(contestant, work, Math.floor(maximum * SHARE), race.seconds);
+        const measure = await playPaced(race, contestant, work, Math.floor(maximum * SHARE), race.seconds);
         measures.get(contestant.name)?.push(measure);
         race.say(
           `  round ${round} of ${race.rounds}: ${contestant.name} p99 ${measure.successMs.p99Ms.toFixed(2)} ms at ${Math.round(measure.goodPerSecond)}/s`,

@@ -69,7 +69,7 @@ const QUIET_SLICES = 2;
 const MOST_SLICES = 50;
 
 /** Waits until the contestant and the database have come to rest: what was under way when the load ended is not the next one's to pay for. */
-async function rest({ databasePid }: Race, contestant: Contestant): Promise<void> {
+export async function rest({ databasePid }: Pick<Race, 'databasePid'>, contestant: Contestant): Promise<void> {
   const spent = (): number => {
     const { service, database } = look(contestant, databasePid);
     return service.cpuSeconds + (database ?? 0);

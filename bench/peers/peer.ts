@@ -10,6 +10,7 @@ import type { Contestant } from '../contestants.ts';
 import { type Door, openServer } from '../doors.ts';
 import type { Load, Shot } from '../load.ts';
 import { CONNECTIONS } from '../load.ts';
+import { settle } from '../seed.ts';
 import type { Server } from '../servers.ts';
 import type { Work } from '../works.ts';
 
@@ -69,13 +70,12 @@ export async function asContestant(name: string, works: PeerWorks, databaseUrl: 
     usesServer: true,
     plays: (work) => (peerWorks as readonly Work[]).includes(work),
     async prepare(work, seconds): Promise<Load> {
+      const moves = work === 'approve' ? await works.approvals(door, Math.ceil(pace * seconds * HEADROOM)) : [];
+      await settle(door);
       if (work === 'read') return { shots: works.reads(), once: false, seconds };
       if (work === 'create') return { shots: works.creates(), once: false, seconds };
-      const shots = await works.approvals(door, Math.ceil(pace * seconds * HEADROOM));
-      await door.query('vacuum analyze');
-      await door.query('checkpoint');
       before = await countPayments(door, works.paymentsTable);
-      return { shots, once: true, seconds };
+      return { shots: moves, once: true, seconds };
     },
     async check(work, _load, { answers, perSecond }) {
       if (work !== 'approve') return null;

@@ -8,7 +8,10 @@ import { setFlagsFromString } from 'node:v8';
  */
 const GROWTH_PERCENT = 150;
 
-/** For a process that goes on for long. Within the limit that Node was started with, as ever. */
+/**
+ * For a process that goes on for long, once it has started: what V8 keeps compiled for the next start it keeps for its switches, too, and would
+ * compile anew whatever is loaded after this. Within the limit that Node was started with, as ever.
+ */
 export function letHeapGrow(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);
 }

@@ -4,6 +4,7 @@
 import type { Logger } from 'pino';
 import { composeService, type Service, type Supervised } from './compose.ts';
 import { type Config, ConfigurationError } from './config.ts';
+import { letHeapGrow } from './heap.ts';
 import { watchSilence } from './http/close-server.ts';
 import { listenForRequests } from './listening.ts';
 import { createLog } from './log.ts';
@@ -68,6 +69,7 @@ async function start(config: Config, version: string, log: Logger, supervised: S
   const service = composeService(store, config, version, log, supervised);
   try {
     await service.start();
+    letHeapGrow();
     const closeSilent = watchSilence(service.app.server);
     // Last: from here on it is given connections.
     await listenForRequests(service.app, config);

@@ -20,7 +20,6 @@ export async function serve(config: Config, version: string, say: Say): Promise<
       'With the embedded database the process that serves also delivers, since there can be no other. WEBHOOK_WORKER=off and --no-worker need PostgreSQL.',
     );
   }
-  letHeapGrow();
   const log = createLog(config);
   const store = await openStore(config, log);
   const service = composeService(store, config, version, log);
@@ -32,6 +31,7 @@ export async function serve(config: Config, version: string, say: Say): Promise<
     const made = await setUp(store, config);
     if (config.DATABASE_URL === undefined) control = await openControl(store, config, log);
     await service.start();
+    letHeapGrow();
     greet({ config, version, port, operators, ...made, processes: null }, say);
     // The greeting says it to people already; a line of JSON right under it would only confuse them.
     if (!process.stdout.isTTY) log.info({ host: config.HOST, port, database: store.database.kind }, 'serving');

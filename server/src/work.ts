@@ -20,7 +20,6 @@ export async function work(given: Config, version: string, say: (line?: string) 
       'A worker needs PostgreSQL (DATABASE_URL). The embedded database has one process, the one that serves, and that one delivers its webhooks.',
     );
   }
-  letHeapGrow();
   const log = createLog(config);
   const store = await openStore(config, log);
   const delivery = composeWorker(store, config, version, log, () => {
@@ -36,6 +35,7 @@ export async function work(given: Config, version: string, say: (line?: string) 
   try {
     const operators = await listenForOperators(delivery.operating, config);
     await delivery.start();
+    letHeapGrow();
     say();
     say(`  Tranche ${version} delivers webhooks, and serves no API`);
     say(`  Database   PostgreSQL (DATABASE_URL)`);

@@ -59,6 +59,8 @@ export interface PostgresOptions {
   /** False behind a transaction pooler, which gives every transaction another session. */
   readonly preparedStatements: boolean;
   readonly poolSize: number;
+  /** How long an answer may take before its connection is given up. */
+  readonly answerTimeoutMs?: number;
   readonly log: Log;
 }
 
@@ -230,7 +232,7 @@ class PostgresDatabase implements PostgresPort {
 
   /** Once for every new connection of the pool, before anybody uses it. */
   async #prepare(client: pg.ClientBase): Promise<void> {
-    limitAnswers(client, ANSWER_TIMEOUT_MS);
+    limitAnswers(client, this.#options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS);
     const lost = (): void => void this.#broken.add(client);
     client.on('error', lost);
     client.on('end', lost);
