@@ -9,12 +9,16 @@
 export const plannerSettings = ['jit = off', 'enable_seqscan = off', 'enable_hashjoin = off', 'enable_mergejoin = off'];
 
 /**
- * For a transaction of statements that run many times a second over the queue: each keeps to one plan from the first time on, since planning
- * took a claim nearly as long as running it; and it reads in the order of an index and sorts nothing that an index could give in order. The
+ * For every transaction: each statement keeps to one plan from the first time on. PostgreSQL would plan a statement over few rows anew each
+ * time, since it takes fewer for cheaper than the ten it expects: half of what an approval cost it that came alone, 0.7 ms.
+ */
+export const KEPT_PLANS = `set_config('plan_cache_mode', 'force_generic_plan', true)`;
+
+/**
+ * For a transaction of statements over the queue: it reads in the order of an index and sorts nothing that an index could give in order. The
  * queue goes from empty to a million rows faster than its statistics: a plan that would sort the few rows it expects reads them all.
  */
-export const QUEUE_PLANS = `set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_sort', 'off', true),
-  set_config('enable_bitmapscan', 'off', true)`;
+export const QUEUE_PLANS = `set_config('enable_sort', 'off', true), set_config('enable_bitmapscan', 'off', true)`;
 
 const FIRST_PLAN_AGE_MS = 1_000;
 const MAX_PLAN_AGE_MS = 60_000;
