@@ -80,7 +80,7 @@ export async function startServer(name: ServerName, environment: Record<string, 
   const port = await freePort();
   const child = spawn(process.execPath, commands[name], {
     cwd: root,
-    // BENCH_TRANCHE_ENV="LANES=2 NODE_OPTIONS=--cpu-prof" tries a setting of this service or profiles it.
+    // BENCH_TRANCHE_ENV="LANES=4 NODE_OPTIONS=--cpu-prof" tries a setting of this service or profiles it.
     env: {
       PATH: process.env.PATH ?? '',
       NODE_ENV: 'production',

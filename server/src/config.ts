@@ -149,8 +149,8 @@ export const settings = {
   ),
   LANES: setting(
     integer(1, 16),
-    '2',
-    'Transactions that write side by side in this process, with PostgreSQL; workspaces are spread over them. The embedded database has one.',
+    '1',
+    'Roads of writes side by side in this process, with PostgreSQL; workspaces are spread over them. More than one is worth it where a commit of the database takes longer than about 3 ms. The embedded database has one.',
   ),
 } as const satisfies Record<string, Setting<unknown>>;
 

@@ -28,6 +28,38 @@ const update = (workspaceId: Uuid, id: Uuid, changed: MilestoneUpdate): AnyComma
 const keyed = (command: AnyCommand, key: string): AnyCommand => ({ ...command, idempotency: { key, fingerprint: Buffer.alloc(32) } });
 const pause = (delayMs: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, delayMs));
 
+interface HeldFirst {
+  readonly database: Database;
+  /** The first transaction has sent what it writes … */
+  readonly isSent: Promise<void>;
+  /** … and commits now. */
+  release(): void;
+  begun(): number;
+}
+
+/** A database whose first transaction does not commit until it is let go; `onBegin` may refuse a later one. */
+function holdFirst(real: Database, onBegin: (begun: number) => void = () => undefined): HeldFirst {
+  const sent = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  let begun = 0;
+  const database: Database = Object.create(real, {
+    transaction: {
+      async value(work: (transaction: Transaction) => Promise<unknown>) {
+        begun += 1;
+        onBegin(begun);
+        if (begun > 1) return real.transaction(work);
+        return real.transaction(async (transaction) => {
+          const result = await work(transaction);
+          sent.resolve();
+          await released.promise;
+          return result;
+        });
+      },
+    },
+  });
+  return { database, isSent: sent.promise, release: released.resolve, begun: () => begun };
+}
+
 describe.skipIf(postgres?.available !== true)('a batch behind another one', () => {
   async function withMilestone(work: (app: TestApp, id: Uuid, publicId: string) => Promise<void>): Promise<void> {
     const app = await openTestApp({ database: 'PostgreSQL' });
@@ -138,34 +170,46 @@ describe.skipIf(postgres?.available !== true)('a batch behind another one', () =
 
   test('is carried out by itself when it found no connection while the one before had it', () =>
     withMilestone(async (app, id) => {
-      let sent: () => void = () => undefined;
-      const isSent = new Promise<void>((resolve) => (sent = resolve));
-      let release: () => void = () => undefined;
-      const released = new Promise<void>((resolve) => (release = resolve));
-      let begun = 0;
-      const database: Database = Object.create(app.database, {
-        transaction: {
-          value: (work: (transaction: Transaction) => Promise<unknown>) => {
-            begun += 1;
-            if (begun === 2) return Promise.reject(new DatabaseUnavailable('no connection became free'));
-            if (begun > 2) return app.database.transaction(work);
-            return app.database.transaction(async (transaction) => {
-              const result = await work(transaction);
-              sent();
-              await released;
-              return result;
-            });
-          },
-        },
+      const held = holdFirst(app.database, (begun) => {
+        if (begun === 2) throw new DatabaseUnavailable('no connection became free');
       });
-      const lane = createLane({ ...servicesOf(database), onCommitted: () => undefined });
+      const lane = createLane({ ...servicesOf(held.database), onCommitted: () => undefined });
       const first = lane.submit(update(app.workspaceId, id, { status: 'submitted' }));
-      await isSent;
+      await held.isSent;
       const second = lane.submit(creation(app.workspaceId));
       second.catch(() => undefined);
-      await expect.poll(() => begun).toBe(2);
-      release();
+      await expect.poll(held.begun).toBe(2);
+      held.release();
       expect(await Promise.all([first, second])).toMatchObject([{ status: 200 }, { status: 200 }]);
+      await lane.close();
+    }));
+
+  test('is left half of what is on its way, unless there is too little to share', () =>
+    withMilestone(async (app) => {
+      const sizes: number[] = [];
+      const services = { ...servicesOf(app.database), onCommitted: () => undefined, onBatch: (commands: number) => sizes.push(commands) };
+      const lane = createLane(services);
+      await Promise.all(Array.from({ length: 64 }, () => lane.submit(creation(app.workspaceId))));
+      expect(sizes.splice(0)).toEqual([32, 32]);
+      await Promise.all(Array.from({ length: 20 }, () => lane.submit(creation(app.workspaceId))));
+      expect(sizes.splice(0)).toEqual([16, 4]);
+      await lane.close();
+    }));
+
+  test('does not begin for a few', () =>
+    withMilestone(async (app) => {
+      const held = holdFirst(app.database);
+      const lane = createLane({ ...servicesOf(held.database), onCommitted: () => undefined });
+      const submit = (count: number): Promise<unknown>[] => Array.from({ length: count }, () => lane.submit(creation(app.workspaceId)));
+      const outcomes = submit(10);
+      await held.isSent;
+      outcomes.push(...submit(6));
+      await pause(50);
+      expect(held.begun()).toBe(1);
+      outcomes.push(...submit(1));
+      await expect.poll(held.begun).toBe(2);
+      held.release();
+      expect(await Promise.all(outcomes)).toMatchObject(Array.from({ length: 17 }, () => ({ status: 200 })));
       await lane.close();
     }));
 });

@@ -97,9 +97,9 @@ export class FairQueue {
     this.#count(line, waiting, 1);
   }
 
-  /** The next batch: one command of each workspace in turn, until a limit is reached. Always at least one. */
-  take(): Waiting[] {
-    const batch = new Filling(this.#limits);
+  /** The next batch: one command of each workspace in turn, until `most` or another limit is reached. Always at least one. */
+  take(most = this.#limits.batchCommands): Waiting[] {
+    const batch = new Filling({ ...this.#limits, batchCommands: Math.min(most, this.#limits.batchCommands) });
     while (this.#lines.size > 0) {
       for (const [workspaceId, line] of this.#lines) {
         if (!this.#moveNext(line, batch)) return this.#rotate(batch.taken);

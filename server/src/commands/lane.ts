@@ -27,6 +27,10 @@ export const laneLimits = {
   waits: 2,
   /** Batches under way: while one commits, the next is decided behind it. More only wait for each other. */
   underWay: 2,
+  /** A batch leaves half of all that is on its way to the other one, so that process and database work at the same time … */
+  leastTaken: 16,
+  /** … and begins behind that one only when this share of all waits: a small one costs nearly as much as a large one. */
+  behindShare: 0.4,
   /** So long batches wait for the one before when something came between two of them: where other processes write too, that would go on. */
   apartMs: 1_000,
 } as const;
@@ -76,6 +80,8 @@ export function createLane(services: LaneServices): Lane {
   /** The embedded database has one connection: there a batch would only wait for the one before. */
   const most = services.database.kind === 'postgres' ? laneLimits.underWay : 1;
   const underWay: Begun[] = [];
+  /** Commands in the batches under way. */
+  let carried = 0;
   /** Batches are decided one after the other. */
   let deciding: Begun | null = null;
   let latest: Begun | null = null;
@@ -90,7 +96,7 @@ export function createLane(services: LaneServices): Lane {
   function advance(): void {
     if (!queue.hasReady || deciding !== null || underWay.length >= most) return;
     const before = underWay.at(-1) ?? null;
-    if (before !== null && !canBeFollowed(before)) return;
+    if (before !== null && !(canBeFollowed(before) && queue.readySize >= laneLimits.behindShare * onTheirWay())) return;
     let end = (): void => undefined;
     const batch: Begun = { ahead: null, ended: new Promise((resolve) => (end = resolve)) };
     underWay.push(batch);
@@ -110,13 +116,25 @@ export function createLane(services: LaneServices): Lane {
   /** Not one that came to nothing and is carried out again, nor one that has not heard yet what became of it while a later one has. */
   const canBeFollowed = (batch: Begun): boolean => batch === latest && batch.ahead !== null && performance.now() >= apartUntilMs;
 
+  const onTheirWay = (): number => queue.readySize + carried;
+
+  /** How much a batch takes: as much as there is, where it will not be followed. */
+  function fairSize(): number {
+    if (most === 1 || performance.now() < apartUntilMs) return laneLimits.batchCommands;
+    return Math.max(laneLimits.leastTaken, Math.ceil(onTheirWay() / most));
+  }
+
   async function run(batch: Begun, before: Begun | null): Promise<void> {
     // A turn of the event loop lets the requests that arrived together join the batch.
     await new Promise(setImmediate);
     if (!queue.hasReady) return; // Its workspace has begun to wait for a lock.
-    const taken = queue.take();
-    const leftSome = queue.hasReady;
+    const size = fairSize();
+    const taken = queue.take(size);
+    // What was only left to the next one says nothing of how much a batch can take.
+    const leftSome = queue.hasReady && (taken.length < size || size >= laneLimits.batchCommands);
+    carried += taken.length;
     const missed = await carryOutInTurn(taken, batch, before);
+    carried -= taken.length;
     const now = performance.now();
     pace.ended(taken.length - missed.length, now - runningSinceMs, leftSome);
     runningSinceMs = now;
