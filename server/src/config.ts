@@ -150,7 +150,7 @@ export const settings = {
   LANES: setting(
     integer(1, 16),
     '1',
-    'Roads of writes side by side in this process, with PostgreSQL; workspaces are spread over them. More than one is worth it where a commit of the database takes longer than about 3 ms. The embedded database has one.',
+    'Queues of writes side by side in this process, each with its own transactions, with PostgreSQL; workspaces are spread over them. More than one is worth it where a commit of the database takes 5 ms or more. The embedded database has one.',
   ),
 } as const satisfies Record<string, Setting<unknown>>;
 

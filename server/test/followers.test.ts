@@ -192,7 +192,7 @@ describe.skipIf(postgres?.available !== true)('a batch behind another one', () =
       await Promise.all(Array.from({ length: 64 }, () => lane.submit(creation(app.workspaceId))));
       expect(sizes.splice(0)).toEqual([32, 32]);
       await Promise.all(Array.from({ length: 20 }, () => lane.submit(creation(app.workspaceId))));
-      expect(sizes.splice(0)).toEqual([16, 4]);
+      expect(sizes.splice(0)).toEqual([20]);
       await lane.close();
     }));
 

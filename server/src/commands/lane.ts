@@ -27,9 +27,9 @@ export const laneLimits = {
   waits: 2,
   /** Batches under way: while one commits, the next is decided behind it. More only wait for each other. */
   underWay: 2,
-  /** A batch leaves half of all that is on its way to the other one, so that process and database work at the same time … */
+  /** A batch leaves half of all that is on its way to the next one, so that process and database work at the same time; but takes so many. */
   leastTaken: 16,
-  /** … and begins behind that one only when this share of all waits: a small one costs nearly as much as a large one. */
+  /** It begins behind another one only when this share of all waits: a small batch costs nearly as much as a large one. */
   behindShare: 0.4,
   /** So long batches wait for the one before when something came between two of them: where other processes write too, that would go on. */
   apartMs: 1_000,
@@ -96,7 +96,7 @@ export function createLane(services: LaneServices): Lane {
   function advance(): void {
     if (!queue.hasReady || deciding !== null || underWay.length >= most) return;
     const before = underWay.at(-1) ?? null;
-    if (before !== null && !(canBeFollowed(before) && queue.readySize >= laneLimits.behindShare * onTheirWay())) return;
+    if (before !== null && !(canBeFollowed(before) && isWorthABatch(queue.readySize))) return;
     let end = (): void => undefined;
     const batch: Begun = { ahead: null, ended: new Promise((resolve) => (end = resolve)) };
     underWay.push(batch);
@@ -117,11 +117,13 @@ export function createLane(services: LaneServices): Lane {
   const canBeFollowed = (batch: Begun): boolean => batch === latest && batch.ahead !== null && performance.now() >= apartUntilMs;
 
   const onTheirWay = (): number => queue.readySize + carried;
+  const isWorthABatch = (waiting: number): boolean => waiting >= laneLimits.behindShare * onTheirWay();
 
-  /** How much a batch takes: as much as there is, where it will not be followed. */
+  /** How much a batch takes: as much as there is, where nothing will begin behind it. */
   function fairSize(): number {
     if (most === 1 || performance.now() < apartUntilMs) return laneLimits.batchCommands;
-    return Math.max(laneLimits.leastTaken, Math.ceil(onTheirWay() / most));
+    const share = Math.max(laneLimits.leastTaken, Math.ceil(onTheirWay() / most));
+    return carried > 0 || isWorthABatch(queue.readySize - share) ? share : laneLimits.batchCommands;
   }
 
   async function run(batch: Begun, before: Begun | null): Promise<void> {

@@ -34,3 +34,11 @@ test('where commands are large a batch holds fewer of them, and fewer may wait',
   for (let i = 0; i < 40; i++) pace.ended(20, 50, true);
   expect(pace.room(0)).toBeCloseTo(2 * 20, 0);
 });
+
+test('a batch that takes more than a full one was thought to shows that commands have become smaller', () => {
+  const pace = new Pace(100, 256);
+  for (let i = 0; i < 40; i++) pace.ended(20, 100, true);
+  expect(pace.room(0)).toBeCloseTo(20, 0);
+  for (let i = 0; i < 40; i++) pace.ended(50, 10, false);
+  expect(pace.room(0)).toBeGreaterThan(5 * 49);
+});

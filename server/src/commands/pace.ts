@@ -17,16 +17,17 @@ export class Pace {
     this.#batchCommands = batchCommands;
   }
 
-  /** A batch has ended; `leftSome`: more was waiting than it took. */
+  /** A batch has ended; `leftSome`: more was waiting than it could take. */
   ended(commands: number, durationMs: number, leftSome: boolean): void {
-    if (leftSome) this.#batchCommands += (commands - this.#batchCommands) * WEIGHT;
-    if (!leftSome && commands < TELLING_COMMANDS) return;
+    const isFull = leftSome || commands > this.#batchCommands;
+    if (isFull) this.#batchCommands += (commands - this.#batchCommands) * WEIGHT;
+    if (!isFull && commands < TELLING_COMMANDS) return;
     this.#batchMs = this.#batchMs === 0 ? durationMs : this.#batchMs + (durationMs - this.#batchMs) * WEIGHT;
   }
 
   /**
    * How many commands may wait when the batch under way has run for `runningMs`. One batch always may: what shares the next commit waits
-   * for nobody but the one before, and smaller batches would only make the lane slower.
+   * only for those under way, and smaller batches would only make the lane slower.
    */
   room(runningMs: number): number {
     const batches = Math.floor(this.#maxWaitMs / Math.max(this.#batchMs, runningMs, 1));

@@ -17,7 +17,7 @@ import {
 import { type Hold, Holds } from './holds.ts';
 import type { Log } from './log.ts';
 import { applyMigrations } from './migrations.ts';
-import { discardPlans, PlanAge, plannerSettings } from './planner.ts';
+import { discardPlans, KEPT_PLANS, PlanAge, plannerSettings } from './planner.ts';
 import { BACKEND, isPooled, PoolerInTheWay, speaksForAnother } from './pooler.ts';
 import { PostgresListener } from './postgres-listener.ts';
 import { SharedRides } from './shared-rides.ts';
@@ -102,7 +102,9 @@ class PostgresDatabase implements PostgresPort {
     this.#options = options;
     this.#holds = new Holds(options.poolSize);
     this.#listener = new PostgresListener(options.directUrl ?? options.url, options.log);
-    this.#begin = options.preparedStatements ? `${BEGIN}; ${SELECT_ID}` : `${beginPooled}; ${SELECT_ID}, ${SERVER_MARK} as mark`;
+    this.#begin = options.preparedStatements
+      ? `${BEGIN}; ${SELECT_ID}, ${KEPT_PLANS}`
+      : `${beginPooled}; ${SELECT_ID}, ${SERVER_MARK} as mark`;
     this.#pool = new pg.Pool({
       connectionString: options.url,
       fallback_application_name: 'tranche',

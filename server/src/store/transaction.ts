@@ -5,7 +5,6 @@ import { setImmediate } from 'node:timers/promises';
 import type pg from 'pg';
 import { ask } from './ask.ts';
 import { DatabaseUnavailable, type Transaction, TransactionAborted } from './database.ts';
-import { KEPT_PLANS } from './planner.ts';
 import { runScript, runStatement, sendTogether, toPortError } from './statements.ts';
 
 /** A connection that one caller at a time may use. */
@@ -23,7 +22,7 @@ export type Outcome<T> =
   | ({ readonly committed: 'unknown'; readonly result: T; readonly cause: Error } & Begun);
 
 export const BEGIN = 'begin isolation level read committed';
-export const SELECT_ID = `select ${KEPT_PLANS}, pg_current_xact_id()::text as xid`;
+export const SELECT_ID = 'select pg_current_xact_id()::text as xid';
 
 /** Of a transaction's id, which counts on for ever, a row keeps the lower part. */
 const XMIN_BITS = 32;
