@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { CommitUnknown, type Database, DatabaseUnavailable, TransactionAborted } from '../src/store/database.ts';
+import { CommitUnknown, type Database, DatabaseUnavailable, type Queryable, TransactionAborted } from '../src/store/database.ts';
 import type { Log } from '../src/store/log.ts';
 import { openDatabase } from '../src/store/open.ts';
 import { openPostgres } from '../src/store/postgres.ts';
@@ -188,6 +188,17 @@ describe.skipIf(!available)('settings of a PostgreSQL connection', () => {
       expect(await settings(database)).toEqual(['5s', '15s', '10s', 'UTC', expect.stringMatching(/^ISO/)]);
       const prepared = await database.query<{ n: bigint }>('select count(*) as n from pg_prepared_statements');
       expect(prepared[0]?.n === 0n).toBe(!preparedStatements);
+      await database.close();
+    }
+  });
+
+  test('a transaction keeps its plans where statements are prepared, and nothing outside it does', async () => {
+    for (const preparedStatements of [true, false]) {
+      const database = await openMarked(await emptyPostgresDatabase(), { preparedStatements, poolSize: 1 });
+      const mode = async (queryable: Queryable): Promise<unknown> => (await queryable.query('show plan_cache_mode'))[0];
+      const inside = await database.transaction(mode);
+      expect(inside).toEqual({ plan_cache_mode: preparedStatements ? 'force_generic_plan' : 'auto' });
+      expect(await mode(database)).toEqual({ plan_cache_mode: 'auto' });
       await database.close();
     }
   });
