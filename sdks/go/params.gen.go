@@ -44,6 +44,7 @@ type AccountUpdateParams struct {
 
 // InvitationCreateParams: whom to invite, and as what.
 type InvitationCreateParams struct {
+	// In any case; kept and answered in lower case.
 	Email string `json:"email"`
 
 	Role GivenRole `json:"role"`
@@ -218,6 +219,7 @@ func (params ProjectUpdateParams) MarshalJSON() ([]byte, error) {
 
 // SignInParams: who signs in.
 type SignInParams struct {
+	// In any case; kept and answered in lower case.
 	Email string `json:"email"`
 
 	// The current password.
@@ -226,6 +228,7 @@ type SignInParams struct {
 
 // SignUpParams: a new person, who holds a setup token or an invitation.
 type SignUpParams struct {
+	// In any case; kept and answered in lower case.
 	Email string `json:"email"`
 
 	// From 12 to 128 characters, of any kind. Passwords that others would try first are refused.

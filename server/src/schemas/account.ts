@@ -15,7 +15,13 @@ const EMAIL = 'an email address such as ada@example.com';
 export const email = text(MAX_EMAIL_LENGTH)
   // As identity judges them: one that it refuses could sign up and never in.
   .refine((value) => z.email().safeParse(value).success, { error: `Must be ${EMAIL}.`, abort: true })
-  .meta({ format: 'email', minLength: 3, maxLength: MAX_EMAIL_LENGTH, pattern: '^[^\\s@]+@[^\\s@.]+(\\.[^\\s@.]+)*$' });
+  .meta({
+    format: 'email',
+    minLength: 3,
+    maxLength: MAX_EMAIL_LENGTH,
+    pattern: '^[^\\s@]+@[^\\s@.]+(\\.[^\\s@.]+)*$',
+    description: 'In any case; kept and answered in lower case.',
+  });
 
 /** One that is only compared. */
 const password = text(MAX_PASSWORD_LENGTH).meta({ format: 'password', description: 'The current password.' });

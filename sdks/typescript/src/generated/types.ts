@@ -343,6 +343,7 @@ export interface Invitation {
 
 /** Whom to invite, and as what. */
 export interface InvitationCreate {
+  /** In any case; kept and answered in lower case. */
   readonly email: string;
   readonly role: GivenRole;
 }
@@ -1043,6 +1044,7 @@ export interface SetupState {
 
 /** Who signs in. */
 export interface SignIn {
+  /** In any case; kept and answered in lower case. */
   readonly email: string;
   /** The current password. */
   readonly password: string;
@@ -1059,6 +1061,7 @@ export interface SignInResult {
 
 /** A new person, who holds a setup token or an invitation. */
 export interface SignUp {
+  /** In any case; kept and answered in lower case. */
   readonly email: string;
   /** From 12 to 128 characters, of any kind. Passwords that others would try first are refused. */
   readonly password: string;

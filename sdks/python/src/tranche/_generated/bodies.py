@@ -86,6 +86,7 @@ class InvitationCreate(TypedDict):
     """Whom to invite, and as what."""
 
     email: str
+    """In any case; kept and answered in lower case."""
     role: GivenRole
     """A role that can be given to somebody. Owners are made by `POST /v1/members/{id}/make_owner`."""
 
@@ -215,12 +216,14 @@ class SignIn(TypedDict):
     """Who signs in."""
 
     email: str
+    """In any case; kept and answered in lower case."""
     password: str
     """The current password."""
 
 
 class _SignUpRequired(TypedDict):
     email: str
+    """In any case; kept and answered in lower case."""
     password: str
     """From 12 to 128 characters, of any kind. Passwords that others would try first are refused."""
     name: str

@@ -2436,6 +2436,7 @@ class AccountCalls:
         With the setup token that the server prints, as the first person and owner of the default workspace; after that
         with the token of an invitation for this address. Whoever signs up is signed in.
 
+        :param email: In any case; kept and answered in lower case.
         :param password: From 12 to 128 characters, of any kind. Passwords that others would try first are refused.
         :param setup_token: The token that the server prints until somebody has signed up.
         :param invitation_token: The token of the link of an invitation.
@@ -2476,6 +2477,7 @@ class AccountCalls:
         Sets a session cookie that scripts cannot read. Where the account has a second factor, nobody is signed in yet:
         send the code next. Too many attempts for an address or an account are refused for a while.
 
+        :param email: In any case; kept and answered in lower case.
         :param password: The current password.
         :param headers: Further headers for this call.
         :param timeout: Seconds for each attempt; None for no limit. Default: the client's.
@@ -3113,6 +3115,7 @@ class Invitations:
 
         Scope: `members:write`.
 
+        :param email: In any case; kept and answered in lower case.
         :param role: A role that can be given to somebody. Owners are made by `POST /v1/members/{id}/make_owner`.
         :param idempotency_key: A key of your own for this call, kept over retries. Default: a random one.
         :param headers: Further headers for this call.
