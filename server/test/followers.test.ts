@@ -7,6 +7,7 @@ import { closeWorkspace } from '../src/commands/close-workspace.ts';
 import { type AnyCommand, ownEnvelope } from '../src/commands/command.ts';
 import { createProject } from '../src/commands/create-project.ts';
 import { createLane } from '../src/commands/lane.ts';
+import { revokeApiKey } from '../src/commands/revoke-api-key.ts';
 import { updateMilestone } from '../src/commands/update-milestone.ts';
 import { decodeId, type Uuid } from '../src/domain/ids.ts';
 import type { MilestoneUpdate } from '../src/domain/milestone.ts';
@@ -58,6 +59,31 @@ function holdFirst(real: Database, onBegin: (begun: number) => void = () => unde
     },
   });
   return { database, isSent: sent.promise, release: released.resolve, begun: () => begun };
+}
+
+/** Adds the texts of each transaction's statements. */
+function recording(real: Database, asked: string[][]): Database {
+  return Object.create(real, {
+    transaction: {
+      value: (work: (transaction: Transaction) => Promise<unknown>) =>
+        real.transaction((transaction) => {
+          const texts: string[] = [];
+          asked.push(texts);
+          return work({
+            id: transaction.id,
+            query(text, parameters) {
+              texts.push(text);
+              return transaction.query(text, parameters);
+            },
+          });
+        }),
+    },
+  });
+}
+
+async function keyOf(app: TestApp): Promise<Uuid> {
+  const [key] = await app.database.query<{ id: Uuid }>('select id from api_keys where workspace_id = $1', [app.workspaceId]);
+  return key?.id as Uuid;
 }
 
 describe.skipIf(postgres?.available !== true)('a batch behind another one', () => {
@@ -211,5 +237,53 @@ describe.skipIf(postgres?.available !== true)('a batch behind another one', () =
       held.release();
       expect(await Promise.all(outcomes)).toMatchObject(Array.from({ length: 17 }, () => ({ status: 200 })));
       await lane.close();
+    }));
+
+  test('asks for its lock only when the one before has its own, which it might else be given in its place', () =>
+    withMilestone(async (app) => {
+      const asked: string[][] = [];
+      const first = holdBatch([creation(app.workspaceId)], 'skip', servicesOf(app.database));
+      const second = holdBatch([creation(app.workspaceId)], await first.ahead, servicesOf(app.database));
+      const third = runBatch([creation(app.workspaceId)], await second.ahead, servicesOf(recording(app.database, asked)));
+      third.catch(() => undefined);
+      await pause(100);
+      expect(asked).toEqual([[]]);
+      first.release();
+      second.release();
+      await Promise.all([first.ended, second.ended]);
+      expect((await third).results).toEqual([{ outcome: answer() }]);
+    }));
+
+  test('knows the calling keys that the one before knows', () =>
+    withMilestone(async (app) => {
+      const asked: string[][] = [];
+      const called = { ...creation(app.workspaceId), keyId: await keyOf(app) };
+      const first = holdBatch([called], 'skip', servicesOf(recording(app.database, asked)));
+      const second = holdBatch([called], await first.ahead, servicesOf(recording(app.database, asked)));
+      await second.ahead;
+      first.release();
+      second.release();
+      await Promise.all([first.ended, second.ended]);
+      const kinds = asked.map((texts) =>
+        texts.map((text) => /skip locked|join api_keys|from workspaces|hold_heads|insert/.exec(text)?.[0]),
+      );
+      expect(kinds).toEqual([
+        ['skip locked', 'from workspaces', 'join api_keys', 'insert'],
+        ['hold_heads', 'insert'],
+      ]);
+    }));
+
+  test('refuses a key that one further ahead has revoked', () =>
+    withMilestone(async (app) => {
+      const called = { ...creation(app.workspaceId), keyId: await keyOf(app) };
+      const revocation = revokeApiKey(ownEnvelope(app.workspaceId, answer), called.keyId);
+      const first = holdBatch([called, revocation], 'skip', servicesOf(app.database));
+      const second = holdBatch([creation(app.workspaceId)], await first.ahead, servicesOf(app.database));
+      const third = runBatch([called], await second.ahead, servicesOf(app.database));
+      third.catch(() => undefined);
+      first.release();
+      second.release();
+      await Promise.all([first.ended, second.ended]);
+      expect((await third).results).toEqual([{ outcome: expect.objectContaining({ code: 'api_key_revoked' }) }]);
     }));
 });

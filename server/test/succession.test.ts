@@ -96,7 +96,7 @@ describe.skipIf(postgres?.available !== true)('a batch behind another one whose 
       await expect(lost.ended).rejects.toThrow('lost');
       await app.ok('POST', '/v1/projects', { body: { name: 'p', client_id: 'c' } });
       const [head] = await app.database.query<{ writer: string }>('select xmin::text as writer from workspace_heads');
-      const ahead = { set, writer: head?.writer as string };
+      const ahead = { set, writer: head?.writer as string, held: Promise.resolve() };
       const behind = runBatch([creation(app.workspaceId)], ahead, servicesOf(app.database));
       await expect(behind).rejects.toMatchObject({ sqlstate: '40001' });
       expect(await projects(app)).toBe(1);

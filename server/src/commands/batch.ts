@@ -52,11 +52,14 @@ export function runBatch(
     const results = commands.map((command) =>
       set.head(command.workspaceId) === undefined ? null : decideOne(command, set, clock, services),
     );
-    hold?.();
+    // A lock that is just being handed on goes to whoever asks at that moment: before the batch ahead has it, nobody behind it asks.
+    if (typeof mode === 'object') await mode.held;
+    const held = hold?.() ?? Promise.resolve();
+    held.catch(() => undefined);
     // Not awaited, so that COMMIT travels with the writes. They belong to the transaction: if one fails, so does the whole, with its error.
     set.write(transaction).catch(() => undefined);
     if (set.closedWorkspaces.length > 0) closeWorkspaces(transaction, set.closedWorkspaces).catch(() => undefined);
-    onSent({ set, writer });
+    onSent({ set, writer, held });
     const { toldWorkspaces, changedKeys, changedMembers, changeHints } = set;
     return { results, toldWorkspaces, changedKeys, changedMembers, changeHints };
   });

@@ -31,6 +31,8 @@ export interface Ahead {
   readonly set: WorkingSet;
   /** Its transaction, as the heads will name it that it has moved. */
   readonly writer: string;
+  /** Resolves when its heads are locked. Whoever asks for a lock that is just being handed on may get it before the one that waits for it. */
+  readonly held: Promise<void>;
 }
 
 /**
@@ -41,8 +43,8 @@ export type Mode = 'skip' | 'wait' | Ahead;
 
 interface Opened {
   readonly set: WorkingSet;
-  /** Locks what was only read, ahead of the writes. */
-  readonly hold: (() => void) | null;
+  /** Locks what was only read, ahead of the writes; null where it is locked already. */
+  readonly hold: (() => Promise<void>) | null;
 }
 
 export async function openWorkingSet(
@@ -53,24 +55,23 @@ export async function openWorkingSet(
 ): Promise<Opened> {
   if (typeof mode === 'string') {
     // Sent together, run one after the other: each load sees what was committed when the locks were already held.
-    const [heads, set] = await Promise.all([lockHeads(transaction, workspaceIds, mode), loadWorkingSet(transaction, commands)]);
+    const [heads, set] = await Promise.all([lockHeads(transaction, workspaceIds, mode), loadWorkingSet(transaction, commands, null)]);
     set.loadHeads(heads);
     return { set, hold: null };
   }
   const before = mode.set;
   const others = workspaceIds.filter((id) => before.head(id) === undefined);
-  const [read, set] = await Promise.all([others.length === 0 ? [] : readHeads(transaction, others), loadWorkingSet(transaction, commands)]);
+  const [read, set] = await Promise.all([
+    others.length === 0 ? [] : readHeads(transaction, others),
+    loadWorkingSet(transaction, commands, before),
+  ]);
   set.loadHeads(read);
   set.follow(before, mode.writer, workspaceIds);
   const followed = workspaceIds.flatMap((id) => (before.head(id) === undefined ? [] : [set.head(id) as Head]));
-  const hold = (heads: readonly Head[], patience: 'skip' | 'wait'): void => {
-    if (heads.length > 0) holdHeads(transaction, heads, patience).catch(() => undefined);
-  };
   return {
     set,
-    hold() {
-      hold(followed, 'wait');
-      hold(read, 'skip');
+    async hold() {
+      await Promise.all([holdHeads(transaction, followed, 'wait'), holdHeads(transaction, read, 'skip')]);
     },
   };
 }
@@ -97,8 +98,8 @@ export function mayFollow({ member, needs }: AnyCommand): boolean {
   return true;
 }
 
-/** Every record that some command of the batch names, one statement a table, all sent at once. */
-async function loadWorkingSet(transaction: Queryable, commands: readonly AnyCommand[]): Promise<WorkingSet> {
+/** Every record that some command of the batch names, one statement a table, all sent at once; calling keys as the batch before knows them. */
+async function loadWorkingSet(transaction: Queryable, commands: readonly AnyCommand[], before: WorkingSet | null): Promise<WorkingSet> {
   const set = new WorkingSet();
   const milestones = namedBy(commands, 'milestoneId');
   const projects = namedBy(commands, 'projectId');
@@ -112,7 +113,9 @@ async function loadWorkingSet(transaction: Queryable, commands: readonly AnyComm
   const settings = [...new Set(commands.flatMap(({ workspaceId, needs }) => (needs.settings === true ? [workspaceId] : [])))];
   const loads: Promise<void>[] = [];
   loadPeople(transaction, commands, set, loads);
-  if (callers.length > 0) loads.push(loadKeyValidity(transaction, callers).then((found) => set.loadCallers(found)));
+  if (before !== null) set.followCallers(before);
+  const unknown = callers.filter(({ workspaceId, id }) => set.caller(workspaceId, id) === undefined);
+  if (unknown.length > 0) loads.push(loadKeyValidity(transaction, unknown).then((found) => set.loadCallers(found)));
   if (keys.length > 0) loads.push(loadApiKeys(transaction, keys).then((found) => set.apiKeys.load(found)));
   if (idempotency.length > 0) loads.push(findIdempotencyRecords(transaction, idempotency).then((found) => set.loadIdempotency(found)));
   if (milestones.length > 0) loads.push(loadMilestones(transaction, milestones).then((found) => set.milestones.load(found)));

@@ -36,6 +36,9 @@ import { type Identified, Shelf } from './shelf.ts';
 const of = <Entity extends Identified>(shelf: Shelf<Entity>, workspaceId: Uuid): Entity[] =>
   [...shelf.current.values()].filter((entity) => entity.workspaceId === workspaceId);
 
+/** Beyond so many they are loaded anew, so that they do not gather for ever. */
+const MAX_FOLLOWED_CALLERS = 512;
+
 const SERVICE: AuditActor = { type: 'system', id: null, name: 'Tranche' };
 
 export class WorkingSet {
@@ -115,6 +118,13 @@ export class WorkingSet {
       const head = before.#heads.get(id);
       if (head !== undefined) this.#heads.set(id, before.#movedHeads.has(id) ? { ...head, writer } : head);
     }
+  }
+
+  /** Takes over the calling keys that the batch before knows: they are as it knows them for as long as its heads are as it leaves them. */
+  followCallers(before: WorkingSet): void {
+    if (before.#callers.size > MAX_FOLLOWED_CALLERS) return;
+    for (const [id, { workspaceId }] of before.#callers)
+      if (before.#heads.has(workspaceId)) this.#callers.set(id, before.caller(workspaceId, id) as KeyValidity);
   }
 
   head(workspaceId: Uuid): Head | undefined {

@@ -27,11 +27,12 @@ const samples: { readonly [Type in ColumnType]: fc.Arbitrary<unknown> } = {
 };
 
 onEachDatabase('columns', (database) => {
-  test.each(Object.keys(samples) as ColumnType[])('of %s arrive as they were sent, nulls among them', async (type) => {
+  test.each(Object.keys(samples) as ColumnType[])('of %s arrive as they were sent, nulls and repetitions among them', async (type) => {
     const cast = type === 'timestamptz(3)' ? sentAs(type) : type;
     const statement = `select u.value::${cast} as value from unnest($1::${sentAs(type)}[]) with ordinality as u(value, place) order by u.place`;
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.option(samples[type]), { maxLength: 12 }), async (values) => {
+      fc.asyncProperty(fc.array(fc.tuple(fc.option(samples[type]), fc.integer({ min: 1, max: 3 })), { maxLength: 12 }), async (runs) => {
+        const values = runs.flatMap(([value, times]) => Array.from({ length: times }, () => value));
         const rows = await database().query<{ value: unknown }>(statement, [encodeColumn(type, values)]);
         expect(rows.map((row) => row.value)).toEqual(values);
       }),

@@ -67,6 +67,7 @@ export async function readHeads(transaction: Queryable, workspaceIds: readonly U
  * holds one, `skip` fails.
  */
 export async function holdHeads(transaction: Queryable, heads: readonly Head[], mode: 'skip' | 'wait'): Promise<void> {
+  if (heads.length === 0) return;
   const inOrder = heads.toSorted((one, other) => (one.workspace.id < other.workspace.id ? -1 : 1));
   await transaction.query('select hold_heads($1::uuid[], $2::text[], $3::bytea[], $4::timestamptz[], $5)', [
     inOrder.map((head) => head.workspace.id),
