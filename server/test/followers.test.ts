@@ -12,7 +12,7 @@ import { updateMilestone } from '../src/commands/update-milestone.ts';
 import { decodeId, type Uuid } from '../src/domain/ids.ts';
 import type { MilestoneUpdate } from '../src/domain/milestone.ts';
 import { newId } from '../src/open-store.ts';
-import { CommitUnknown, type Database, DatabaseUnavailable, type Transaction } from '../src/store/database.ts';
+import { CommitUnknown, type Database, DatabaseUnavailable, type Transaction, TransactionAborted } from '../src/store/database.ts';
 import { bringMilestone, openTestApp, type TestApp } from './support/app.ts';
 import { testDatabases } from './support/databases.ts';
 import { holdBatch } from './support/hold-batch.ts';
@@ -254,6 +254,32 @@ describe.skipIf(postgres?.available !== true)('a batch behind another one', () =
       expect((await third).results).toEqual([{ outcome: answer() }]);
     }));
 
+  test('comes to nothing, and leaves its connection in use, when the one before loses its own', () =>
+    withMilestone(async (app) => {
+      const asked: string[][] = [];
+      const first = holdBatch([creation(app.workspaceId)], 'skip', servicesOf(app.database));
+      const second = holdBatch([creation(app.workspaceId)], await first.ahead, servicesOf(app.database));
+      second.ended.catch(() => undefined);
+      const third = runBatch([creation(app.workspaceId)], await second.ahead, servicesOf(recording(app.database, asked)));
+      third.catch(() => undefined);
+      await expect.poll(() => asked.length).toBe(1);
+      const inUse = async (where = ''): Promise<number[]> =>
+        (await app.database.query<{ pid: number }>(`select pid from pg_stat_activity where datname = current_database() ${where}`)).map(
+          ({ pid }) => pid,
+        );
+      await expect.poll(() => inUse(`and wait_event_type = 'Lock'`)).toHaveLength(1);
+      const before = await inUse();
+      const lost = await inUse(`and wait_event_type = 'Lock'`);
+      await app.database.query('select pg_terminate_backend($1)', [lost[0]]);
+      await expect(third).rejects.toThrow(TransactionAborted);
+      first.release();
+      second.release();
+      await first.ended;
+      const after = await inUse();
+      expect(before.filter((pid) => !after.includes(pid))).toEqual(lost);
+      expect(asked).toEqual([[]]);
+    }));
+
   test('knows the calling keys that the one before knows', () =>
     withMilestone(async (app) => {
       const asked: string[][] = [];
@@ -277,10 +303,11 @@ describe.skipIf(postgres?.available !== true)('a batch behind another one', () =
     withMilestone(async (app) => {
       const called = { ...creation(app.workspaceId), keyId: await keyOf(app) };
       const revocation = revokeApiKey(ownEnvelope(app.workspaceId, answer), called.keyId);
-      const first = holdBatch([called, revocation], 'skip', servicesOf(app.database));
+      const first = holdBatch([revocation], 'skip', servicesOf(app.database));
       const second = holdBatch([creation(app.workspaceId)], await first.ahead, servicesOf(app.database));
       const third = runBatch([called], await second.ahead, servicesOf(app.database));
       third.catch(() => undefined);
+      await pause(100);
       first.release();
       second.release();
       await Promise.all([first.ended, second.ended]);

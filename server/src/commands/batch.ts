@@ -7,7 +7,7 @@ import type { ChangeHints } from '../domain/change-hint.ts';
 import type { Refusal } from '../domain/errors.ts';
 import type { Uuid } from '../domain/ids.ts';
 import { roleCovers } from '../domain/roles.ts';
-import type { Database } from '../store/database.ts';
+import { type Database, TransactionAborted } from '../store/database.ts';
 import { closeWorkspaces, type Head } from '../store/heads.ts';
 import type { IdempotencyRecord } from '../store/idempotency.ts';
 import type { RecordKey } from '../store/records.ts';
@@ -53,7 +53,7 @@ export function runBatch(
       set.head(command.workspaceId) === undefined ? null : decideOne(command, set, clock, services),
     );
     // A lock that is just being handed on goes to whoever asks at that moment: before the batch ahead has it, nobody behind it asks.
-    if (typeof mode === 'object') await mode.held;
+    if (typeof mode === 'object') await mode.held.catch(notHeldAhead);
     const held = hold?.() ?? Promise.resolve();
     held.catch(() => undefined);
     // Not awaited, so that COMMIT travels with the writes. They belong to the transaction: if one fails, so does the whole, with its error.
@@ -63,6 +63,11 @@ export function runBatch(
     const { toldWorkspaces, changedKeys, changedMembers, changeHints } = set;
     return { results, toldWorkspaces, changedKeys, changedMembers, changeHints };
   });
+}
+
+/** Not the failure itself, which may be one of the other batch's connection and says nothing of this one's. */
+function notHeldAhead(cause: unknown): never {
+  throw new TransactionAborted('The batch ahead did not get its locks.', { cause });
 }
 
 /** Nothing of a refused or failed command reaches the working set: the next one finds it as if this one had never been. */

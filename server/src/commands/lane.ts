@@ -25,7 +25,10 @@ export const laneLimits = {
   misses: 3,
   /** Workspaces whose locks are waited for at once, each on a connection of its own, while the batches of the others go on. */
   waits: 2,
-  /** Batches under way: while one commits, the next is decided behind it. More only wait for each other. */
+  /**
+   * Batches under way: while one commits, the next is decided behind it. Never more: it takes over what that one leaves, and finds in the
+   * database what the ones before that have left.
+   */
   underWay: 2,
   /** A batch leaves half of all that is on its way to the next one, so that process and database work at the same time; but takes so many. */
   leastTaken: 16,

@@ -120,10 +120,13 @@ export class WorkingSet {
     }
   }
 
-  /** Takes over the calling keys that the batch before knows: they are as it knows them for as long as its heads are as it leaves them. */
+  /**
+   * Takes over the calling keys that the batch before knows, and those that it changes. It looked at them under its heads' locks, or before
+   * a look at the heads that has to hold: they are so for as long as its heads are as it leaves them.
+   */
   followCallers(before: WorkingSet): void {
-    if (before.#callers.size > MAX_FOLLOWED_CALLERS) return;
-    for (const [id, { workspaceId }] of before.#callers)
+    const known = before.#callers.size > MAX_FOLLOWED_CALLERS ? [] : before.#callers.values();
+    for (const { workspaceId, id } of [...known, ...before.changedKeys])
       if (before.#heads.has(workspaceId)) this.#callers.set(id, before.caller(workspaceId, id) as KeyValidity);
   }
 
