@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -198,10 +199,11 @@ func TestALoopOverTheSameStreamBeginsAnew(t *testing.T) {
 func streaming(t *testing.T, serve func(number int, request *http.Request, send func(text string))) (client *Client, gone chan int) {
 	t.Helper()
 	gone = make(chan int, 10)
-	number := 0
+	var requests atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
-		number++
-		defer func(own int) { gone <- own }(number)
+		// A request that was given up may still be here when the next one comes.
+		number := int(requests.Add(1))
+		defer func() { gone <- number }()
 		writer.Header().Set("Content-Type", "text/event-stream")
 		serve(number, request, func(text string) {
 			_, _ = io.WriteString(writer, text)
