@@ -65,6 +65,46 @@ function parse(raw: string) {
   return { status: Number(line.split(' ')[1]), headers, body, raw };
 }
 
+describe('answers that are not the usual one, among those that are', () => {
+  async function listenToCallers() {
+    const server = await listen();
+    const { authorization } = server.authorize();
+    const request = (start: string, ...fields: string[]) =>
+      [start, 'Host: a', `Authorization: ${authorization}`, ...fields, '', ''].join('\r\n');
+    const usual = request(`GET /v1/things/${PROJECT} HTTP/1.1`);
+    return { ...server, request, usual: usual + usual };
+  }
+  const namesOf = (head: string) =>
+    head
+      .split('\r\n')
+      .slice(1)
+      .map((line) => line.split(':')[0])
+      .sort();
+
+  test('HEAD has the same headers and no body', async () => {
+    const { port, request, usual } = await listenToCallers();
+    const ending = request(`HEAD /v1/things/${PROJECT} HTTP/1.1`, 'Connection: close');
+    const { raw } = await exchange(port, usual + ending);
+    const [first = '', second = '', third = '', rest] = raw.split(/\r\n\r\n(?:\{"id":1\})?/);
+    expect(namesOf(second)).toEqual(namesOf(first));
+    expect(namesOf(third)).toEqual(namesOf(first).filter((name) => name !== 'Keep-Alive'));
+    expect(third).toContain('Content-Length: 8');
+    expect(third).toContain('Connection: close');
+    expect(rest).toBe('');
+  });
+
+  test.each([
+    ['who asks for the end of the connection', 'HTTP/1.1', ['Connection: close']],
+    ['who speaks HTTP/1.0', 'HTTP/1.0', []],
+    ['who waits for 100 Continue with a GET', 'HTTP/1.1', ['Expect: 100-continue']],
+  ])('%s gets it', async (_who, version, fields) => {
+    const { port, request, usual } = await listenToCallers();
+    const { raw } = await exchange(port, usual + request(`GET /v1/things/${PROJECT} ${version}`, ...fields));
+    const heads = raw.split(/\r\n\r\n\{"id":1\}/);
+    expect(heads.map((head) => /Connection: (.*)/.exec(head)?.[1])).toEqual(['keep-alive', 'keep-alive', 'close', undefined]);
+  });
+});
+
 describe('requests that are not HTTP', () => {
   test.each([
     ['garbage', 'nonsense\r\n\r\n', 400, 'malformed_request'],

@@ -71,6 +71,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     log: options.log,
     rateLimitPolicy: rateLimitPolicy(options.limits.limitPerMinute),
     isDraining: () => draining,
+    now: options.now,
   });
   const app = Fastify({
     ...httpOptions({ ...defaultTimeouts, ...options.timeouts }),

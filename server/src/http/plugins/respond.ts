@@ -10,6 +10,7 @@ import { PROBLEM_CONTENT_TYPE, type ProblemContext, problemHeaders, problemStatu
 import type { Caller } from '../route.ts';
 import { createDeparture, type End } from './departure.ts';
 import { createOverloadLog } from './overload-log.ts';
+import { createUsualHead } from './usual-head.ts';
 
 export const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
 
@@ -74,9 +75,12 @@ export interface ResponderOptions {
   readonly rateLimitPolicy: string;
   /** True from the moment the server is told to stop: every answer then closes its connection, or the stop would wait for idle clients. */
   readonly isDraining: () => boolean;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
 }
 
-type Send = (exchange: Exchange, status: number, text: string | null, extra?: Readonly<Record<string, string | string[]>>) => void;
+type ExtraHeaders = Readonly<Record<string, string | string[]>>;
+type Send = (exchange: Exchange, status: number, text: string | null, extra?: ExtraHeaders) => void;
 
 export interface Responder {
   /** `text` null: no body and, but for 204 and 304, a length of 0. */
@@ -99,17 +103,15 @@ const mustClose = ({ request, bodyRead }: Exchange): boolean =>
 
 const endAtOnce: End = (response, text) => void response.end(text ?? undefined);
 
-export function createResponder({ log, rateLimitPolicy, isDraining }: ResponderOptions): Responder {
+export function createResponder({ log, rateLimitPolicy, isDraining, now }: ResponderOptions): Responder {
   const traces = log.isLevelEnabled('debug');
   const depart = createDeparture();
   const logOverload = createOverloadLog(log, () => performance.now());
+  const onAll = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
+  const writeUsualHead = createUsualHead({ ...onAll, 'RateLimit-Policy': rateLimitPolicy, 'Content-Type': JSON_CONTENT_TYPE }, now);
 
   function commonHeaders({ requestId, rateLimit }: Exchange): Record<string, string | number | string[]> {
-    const headers: Record<string, string | number | string[]> = {
-      'Request-Id': requestId,
-      'Cache-Control': 'no-store',
-      'X-Content-Type-Options': 'nosniff',
-    };
+    const headers: Record<string, string | number | string[]> = { 'Request-Id': requestId, ...onAll };
     if (rateLimit !== null) {
       headers['RateLimit-Policy'] = rateLimitPolicy;
       headers.RateLimit = rateLimit;
@@ -117,24 +119,39 @@ export function createResponder({ log, rateLimitPolicy, isDraining }: ResponderO
     return headers;
   }
 
-  function write(
-    exchange: Exchange,
-    status: number,
-    type: string,
-    text: string | null,
-    extra: Readonly<Record<string, string | string[]>> | undefined,
-    end = endAtOnce,
-  ): void {
-    const { request, response, requestId } = exchange;
-    if (response.headersSent || response.destroyed) return;
-    const headers = commonHeaders(exchange);
-    if (extra !== undefined) for (const name in extra) headers[name] = extra[name] as string | string[];
+  function headersOf(exchange: Exchange, status: number, type: string, text: string | null, extra: ExtraHeaders | undefined) {
+    const headers = { ...commonHeaders(exchange), ...extra };
     if (text !== null) {
       headers['Content-Type'] = type;
       headers['Content-Length'] = Buffer.byteLength(text);
     } else if (status !== 204 && status !== 304) headers['Content-Length'] = 0;
     if (isDraining() || (status >= 400 && mustClose(exchange))) headers.Connection = 'close';
-    response.writeHead(status, headers);
+    return headers;
+  }
+
+  /** Whether it is one of the many: to a caller, with a body, all well, and its connection there for the next one. */
+  const isUsual = ({ request, response, rateLimit }: Exchange, status: number, type: string): boolean =>
+    rateLimit !== null &&
+    status < 300 &&
+    type === JSON_CONTENT_TYPE &&
+    response.shouldKeepAlive &&
+    !isDraining() &&
+    request.headers.expect === undefined;
+
+  function write(
+    exchange: Exchange,
+    status: number,
+    type: string,
+    text: string | null,
+    extra: ExtraHeaders | undefined,
+    end = endAtOnce,
+  ): void {
+    const { request, response, requestId, rateLimit } = exchange;
+    if (response.headersSent || response.destroyed) return;
+    if (text !== null && isUsual(exchange, status, type)) {
+      const own = `Request-Id: ${requestId}\r\nRateLimit: ${rateLimit}\r\nContent-Length: ${Buffer.byteLength(text)}\r\n`;
+      writeUsualHead(response, status, own, extra);
+    } else response.writeHead(status, headersOf(exchange, status, type, text, extra));
     end(response, text);
     count(exchange, status);
     // Neither the query nor any header or body is logged: they may hold what is nobody's business.
