@@ -82,16 +82,9 @@ function createServe(
   const lists = isList(route);
   const handleEventually = lists ? (eventualReads?.handleOf(route) ?? route.handle) : route.handle;
 
-  function call(
-    exchange: Exchange,
-    caller: Caller,
-    parts: Omit<RouteRequest<unknown, unknown>, 'caller' | 'raw'>,
-    handle = route.handle,
-  ): void {
-    const { ids, query, body, bodyBytes, idempotency, ifMatch } = parts;
-    const lastEventId = streams ? lastEventIdOf(exchange) : undefined;
-    const work = handle({ caller, ids, query, body, bodyBytes, idempotency, ifMatch, lastEventId, raw: exchange.request });
-    const tally = gate?.began(caller.workspaceId);
+  function call(exchange: Exchange, request: RouteRequest<unknown, unknown>, handle = route.handle): void {
+    const work = handle(request);
+    const tally = gate?.began(request.caller.workspaceId);
     work.then(
       (outcome) => {
         if (tally !== undefined) gate?.ended(tally);
@@ -113,7 +106,7 @@ function createServe(
       exchange.bodyRead = true;
       const checked = check(exchange, read.value);
       if ('refusal' in checked) return respond.refuse(exchange, checked.refusal);
-      call(exchange, caller, { ids, query, bodyBytes: read.bytes, ...checked });
+      call(exchange, { caller, ids, query, ...checked, bodyBytes: read.bytes, lastEventId: undefined, raw: exchange.request });
     } catch (error) {
       respond.fail(exchange, error);
     }
@@ -139,15 +132,23 @@ function createServe(
     }
     const conditions = checkIfMatch(route, request.headers['if-match']);
     if ('refusal' in conditions) return respond.refuse(exchange, conditions.refusal);
-    const parts = { ids, query: query.value, body: undefined, bodyBytes: 0, idempotency: null, ifMatch: conditions.ifMatch };
-    if (!lists) return call(exchange, caller, parts);
+    const asked = {
+      caller,
+      ids,
+      query: query.value,
+      body: undefined,
+      idempotency: null,
+      ifMatch: conditions.ifMatch,
+      bodyBytes: 0,
+      lastEventId: streams ? (request.headers['last-event-id'] as string | undefined) : undefined,
+      raw: request,
+    };
+    if (!lists) return call(exchange, asked);
     const consistency = parseConsistency(request.headers['tranche-consistency'] as string | undefined);
     if ('refusal' in consistency) return respond.refuse(exchange, consistency.refusal);
-    call(exchange, caller, parts, consistency.isEventual ? handleEventually : route.handle);
+    call(exchange, asked, consistency.isEventual ? handleEventually : route.handle);
   };
 }
-
-const lastEventIdOf = ({ request }: Exchange): string | undefined => request.headers['last-event-id'] as string | undefined;
 
 export const NO_HOST: Refusal = { code: 'malformed_request', detail: 'The Host header is missing.' };
 

@@ -2,6 +2,7 @@
 // Decides nothing and knows no request.
 
 import type { Delivery, DeliveryAttempt } from '../domain/delivery.ts';
+import type { Refusal } from '../domain/errors.ts';
 import type { Event } from '../domain/event.ts';
 import { encodeId, type IdKind, type Uuid } from '../domain/ids.ts';
 import type { IssuedInvoice } from '../domain/invoice.ts';
@@ -26,7 +27,8 @@ import { listWebhookEndpoints, webhookEndpointSource } from '../store/webhook-en
 import { listWebhookRepairs, webhookRepairSource } from '../store/webhook-repairs.ts';
 import type { DashboardReads } from './dashboard-reads.ts';
 import type { EventStreams } from './event-streams.ts';
-import type { Answer } from './route.ts';
+import { ABSENT } from './mount.ts';
+import type { Answer, Route } from './route.ts';
 
 type ListOf<Entity, Filters> = (workspaceId: Uuid, filters: Filters, page: PageRequest) => Promise<Page<Entity>>;
 /** Null: what the list belongs to does not exist in the workspace. */
@@ -120,6 +122,12 @@ export function createReads(
       return found.records.length > 0 || (await getDelivery(workspaceId, deliveryId)) !== null ? found : null;
     },
   };
+}
+
+/** The handler of a GET by id. No `async`: what that keeps for later is a fortieth of what a read costs. */
+export function readsOne<Entity>(read: ByIdReader<Entity>, answer: (entity: Entity) => Answer): Route['handle'] {
+  const answerOrAbsent = (entity: Entity | null): Answer | Refusal => (entity === null ? ABSENT : answer(entity));
+  return ({ caller, ids }) => read(caller.workspaceId, ids.id as Uuid).then(answerOrAbsent);
 }
 
 export function pageOf(query: PageQuery): PageRequest {

@@ -1,11 +1,9 @@
 // The routes that read the event log.
 // They turn a query into a read and a record into an answer, and decide nothing.
 
-import type { Uuid } from '../../domain/ids.ts';
 import { eventExample, eventList, eventListQuery, eventResource, presentEvent } from '../../schemas/events.ts';
 import { LOOKED_THROUGH_EVENTS } from '../../store/events.ts';
-import { ABSENT } from '../mount.ts';
-import { listEnvelope, listExample, type Reads } from '../reads.ts';
+import { listEnvelope, listExample, type Reads, readsOne } from '../reads.ts';
 import { defineRoute, type Route } from '../route.ts';
 
 export function eventReadRoutes(reads: Reads): Route[] {
@@ -48,10 +46,7 @@ export function eventReadRoutes(reads: Reads): Route[] {
       ids: { id: 'event' },
       success: { status: 200, description: 'The event.', schema: eventResource, example: eventExample },
       errors: [],
-      async handle({ caller, ids }) {
-        const event = await reads.getEvent(caller.workspaceId, ids.id as Uuid);
-        return event === null ? ABSENT : { body: presentEvent(event) };
-      },
+      handle: readsOne(reads.getEvent, (event) => ({ body: presentEvent(event) })),
     }),
   ];
 }

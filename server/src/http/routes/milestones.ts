@@ -11,7 +11,7 @@ import {
   workspaceMilestoneListQuery,
 } from '../../schemas/milestones.ts';
 import { ABSENT } from '../mount.ts';
-import { listAnswer, listExample, pageOf, type Reads } from '../reads.ts';
+import { listAnswer, listExample, pageOf, type Reads, readsOne } from '../reads.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { etag } from '../writes.ts';
 
@@ -65,10 +65,7 @@ export function milestoneReadRoutes(reads: Reads): Route[] {
       success: { status: 200, description: 'The milestone.', schema: milestoneResource, example: milestoneExample },
       errors: [],
       versioned: true,
-      async handle({ caller, ids }) {
-        const milestone = await reads.getMilestone(caller.workspaceId, ids.id as Uuid);
-        return milestone === null ? ABSENT : { headers: etag(milestone.version), body: presentMilestone(milestone) };
-      },
+      handle: readsOne(reads.getMilestone, (milestone) => ({ headers: etag(milestone.version), body: presentMilestone(milestone) })),
     }),
   ];
 }

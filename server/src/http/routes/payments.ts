@@ -11,7 +11,7 @@ import {
   projectPaymentListQuery,
 } from '../../schemas/payments.ts';
 import { ABSENT } from '../mount.ts';
-import { listAnswer, listExample, pageOf, type Reads } from '../reads.ts';
+import { listAnswer, listExample, pageOf, type Reads, readsOne } from '../reads.ts';
 import { defineRoute, type Route } from '../route.ts';
 
 export function paymentReadRoutes(reads: Reads): Route[] {
@@ -62,10 +62,7 @@ export function paymentReadRoutes(reads: Reads): Route[] {
       ids: { id: 'payment' },
       success: { status: 200, description: 'The payment.', schema: paymentResource, example: paymentExample },
       errors: [],
-      async handle({ caller, ids }) {
-        const payment = await reads.getPayment(caller.workspaceId, ids.id as Uuid);
-        return payment === null ? ABSENT : { body: presentPayment(payment) };
-      },
+      handle: readsOne(reads.getPayment, (payment) => ({ body: presentPayment(payment) })),
     }),
   ];
 }

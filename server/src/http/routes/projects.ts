@@ -1,10 +1,8 @@
 // The routes that read projects, and what belongs to one.
 // They turn a query into a read and a record into an answer, and decide nothing.
 
-import type { Uuid } from '../../domain/ids.ts';
 import { presentProject, projectExample, projectList, projectListQuery, projectResource } from '../../schemas/projects.ts';
-import { ABSENT } from '../mount.ts';
-import { listAnswer, listExample, pageOf, type Reads } from '../reads.ts';
+import { listAnswer, listExample, pageOf, type Reads, readsOne } from '../reads.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { etag } from '../writes.ts';
 
@@ -38,10 +36,7 @@ export function projectReadRoutes(reads: Reads): Route[] {
       success: { status: 200, description: 'The project.', schema: projectResource, example: projectExample },
       errors: [],
       versioned: true,
-      async handle({ caller, ids }) {
-        const project = await reads.getProject(caller.workspaceId, ids.id as Uuid);
-        return project === null ? ABSENT : { headers: etag(project.version), body: presentProject(project) };
-      },
+      handle: readsOne(reads.getProject, (project) => ({ headers: etag(project.version), body: presentProject(project) })),
     }),
   ];
 }

@@ -21,7 +21,7 @@ import {
   webhookEndpointResource,
 } from '../../schemas/webhook-endpoints.ts';
 import { ABSENT } from '../mount.ts';
-import { listAnswer, listEnvelope, listExample, pageOf, type Reads } from '../reads.ts';
+import { listAnswer, listEnvelope, listExample, pageOf, type Reads, readsOne } from '../reads.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { etag } from '../writes.ts';
 import { deliveryFiltersOf, deliveryListAnswer, SHORT_PAGES } from './deliveries.ts';
@@ -65,10 +65,10 @@ export function webhookEndpointReadRoutes(reads: Reads): Route[] {
       },
       errors: [],
       versioned: true,
-      async handle({ caller, ids }) {
-        const endpoint = await reads.getWebhookEndpoint(caller.workspaceId, ids.id as Uuid);
-        return endpoint === null ? ABSENT : { headers: etag(endpoint.version), body: presentWebhookEndpoint(endpoint) };
-      },
+      handle: readsOne(reads.getWebhookEndpoint, (endpoint) => ({
+        headers: etag(endpoint.version),
+        body: presentWebhookEndpoint(endpoint),
+      })),
     }),
     ...deliveryReadRoutes(reads),
   ];
@@ -104,10 +104,7 @@ function deliveryReadRoutes(reads: Reads): Route[] {
       ids: { id: 'delivery' },
       success: { status: 200, description: 'The delivery.', schema: deliveryResource, example: deliveryExample },
       errors: [],
-      async handle({ caller, ids }) {
-        const delivery = await reads.getDelivery(caller.workspaceId, ids.id as Uuid);
-        return delivery === null ? ABSENT : { body: presentDelivery(delivery) };
-      },
+      handle: readsOne(reads.getDelivery, (delivery) => ({ body: presentDelivery(delivery) })),
     }),
     defineRoute({
       method: 'GET',

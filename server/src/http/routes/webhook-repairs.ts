@@ -17,8 +17,7 @@ import {
   webhookRepairResource,
   webhookRequest,
 } from '../../schemas/webhook-repairs.ts';
-import { ABSENT } from '../mount.ts';
-import { listAnswer, listExample, pageOf, type Reads } from '../reads.ts';
+import { listAnswer, listExample, pageOf, type Reads, readsOne } from '../reads.ts';
 import { defineRoute, isRefusal, type Route } from '../route.ts';
 import { serializerOf } from '../serialize.ts';
 import { audited, envelope, submit, type Writes } from '../writes.ts';
@@ -123,10 +122,7 @@ function repairReadRoutes(reads: Reads): Route[] {
         example: webhookRepairExample,
       },
       errors: [],
-      async handle({ caller, ids }) {
-        const repair = await reads.getWebhookRepair(caller.workspaceId, ids.id as Uuid);
-        return repair === null ? ABSENT : { body: presentWebhookRepair(repair) };
-      },
+      handle: readsOne(reads.getWebhookRepair, (repair) => ({ body: presentWebhookRepair(repair) })),
     }),
   ];
 }
