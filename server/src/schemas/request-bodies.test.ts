@@ -7,7 +7,7 @@ import { apiKeyCreate, apiKeyCreateExample, apiKeyRotate } from './api-keys.ts';
 import { milestoneCreate, milestoneCreateExample, milestoneUpdate, milestoneUpdateExample } from './milestones.ts';
 import { paymentRelease } from './payments.ts';
 import { projectCreate, projectCreateExample, projectUpdate, projectUpdateExample } from './projects.ts';
-import { metadata, text } from './text.ts';
+import { calendarDay, metadata, text } from './text.ts';
 import {
   webhookEndpointCreate,
   webhookEndpointCreateExample,
@@ -205,3 +205,17 @@ test('a text is measured in characters, and quickly when it is far too long', ()
 function keys(count: number, length: number): Record<string, string> {
   return Object.fromEntries(Array.from({ length: count }, (_, i) => [String(i).padStart(length, 'k'), 'v']));
 }
+
+test('a day is taken if and only if the calendar has it', () => {
+  const two = (number: number) => String(number).padStart(2, '0');
+  for (const year of [1969, 1970, 1999, 2000, 2024, 2026, 2027, 2028, 2100, 2400, 9999]) {
+    for (let month = 0; month <= 13; month++) {
+      for (let day = 0; day <= 32; day++) {
+        const text = `${year}-${two(month)}-${two(day)}`;
+        const date = new Date(`${text}T00:00:00Z`);
+        const isThere = !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text) && year >= 1970;
+        expect(calendarDay.safeParse(text).success, text).toBe(isThere);
+      }
+    }
+  }
+});

@@ -122,12 +122,15 @@ export const moment = z
   })
   .meta({ format: 'date-time' });
 
+const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+const isLeapYear = (year: number): boolean => year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+
 function isCalendarDay(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
   const [year, month, day] = [Number(text.slice(0, 4)), Number(text.slice(5, 7)), Number(text.slice(8))];
-  // The day before the first of the next month. Cheaper than to read a date and to write it again.
-  const last = new Date(Date.UTC(year, month, 0)).getUTCDate();
-  return year >= 1970 && month >= 1 && month <= 12 && day >= 1 && day <= last;
+  // Counted: five days of a creation would take a hundredth of its time, were each read as a date.
+  const last = month === 2 && isLeapYear(year) ? 29 : (MONTH_DAYS[month - 1] ?? 0);
+  return year >= 1970 && day >= 1 && day <= last;
 }
 
 const DAY = 'a day of the calendar from 1970 on, such as 2026-03-31';

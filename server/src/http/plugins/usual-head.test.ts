@@ -127,6 +127,17 @@ test.each([
   expect(heads.join()).not.toContain('Set-Cookie');
 });
 
+test('a header that was set beforehand reaches its own client, and no other', async () => {
+  const writeHead = createUsualHead(shared, () => SECOND);
+  const turns = [false, true, false, true, false];
+  const sometimes: WriteUsualHead = (response, ...given) => {
+    if (turns.shift()) response.setHeader('Set-Cookie', 'mine');
+    writeHead(response, ...given);
+  };
+  const heads = await answersTo(sometimes, [{ status: 201 }, {}, {}, {}, {}]);
+  expect(heads.map((head) => head.includes('Set-Cookie'))).toEqual([false, true, false, true, false]);
+});
+
 test('several values of one name are several lines', async () => {
   const [, second] = await answersTo(
     createUsualHead(shared, () => SECOND),

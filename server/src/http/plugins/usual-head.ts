@@ -24,8 +24,7 @@ export function createUsualHead(headers: Readonly<Record<string, string>>, now: 
       second = current;
       lines.clear();
     }
-    // Whoever has put a `writeHead` of their own there, as what tests requests without a socket does, wants to be called.
-    const shared = response.writeHead === ServerResponse.prototype.writeHead ? lines.get(status) : undefined;
+    const shared = isPlain(response) ? lines.get(status) : undefined;
     const head = shared === undefined ? null : joined(shared, own, extra);
     if (head !== null) {
       response.statusCode = status;
@@ -34,9 +33,14 @@ export function createUsualHead(headers: Readonly<Record<string, string>>, now: 
     }
     const ownHeaders = headersOf(own);
     response.writeHead(status, { ...headers, ...ownHeaders, ...extra });
-    if (typeof response._header === 'string') lines.set(status, linesBesides(response._header, { ...ownHeaders, ...extra }));
+    const learnt = linesToShare(response._header, headers, { ...ownHeaders, ...extra });
+    if (learnt !== null) lines.set(status, learnt);
   };
 }
+
+/** Whether nobody has set headers on it beforehand, or put a `writeHead` of their own there, as what tests requests without a socket does. */
+const isPlain = (response: ServerResponse): boolean =>
+  response.writeHead === ServerResponse.prototype.writeHead && response.getHeaderNames().length === 0;
 
 const LINE_BREAK = '\r\n';
 
@@ -60,8 +64,19 @@ function joined(shared: string, own: string, extra: Headers | undefined): string
   return head + LINE_BREAK;
 }
 
-/** The lines of a head that are not of these headers, and without the empty one at its end. */
-function linesBesides(head: string, headers: Headers): string {
-  const lines = head.split(LINE_BREAK).filter((line) => line !== '' && !Object.hasOwn(headers, line.slice(0, line.indexOf(':'))));
+/** Headers that Node adds by itself. */
+const OF_NODE = ['Date', 'Connection', 'Keep-Alive'];
+
+/** The lines that other answers may have too; null where one is of neither kind, so that what is told to one client never reaches another. */
+function linesToShare(head: string | null | undefined, shared: Headers, own: Headers): string | null {
+  if (typeof head !== 'string') return null;
+  const [statusLine = '', ...fields] = head.split(LINE_BREAK).filter((line) => line !== '');
+  const lines = [statusLine];
+  for (const field of fields) {
+    const name = field.slice(0, field.indexOf(':'));
+    if (Object.hasOwn(own, name)) continue;
+    if (!Object.hasOwn(shared, name) && !OF_NODE.includes(name)) return null;
+    lines.push(field);
+  }
   return [...lines, ''].join(LINE_BREAK);
 }
