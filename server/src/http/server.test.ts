@@ -83,14 +83,40 @@ describe('answers that are not the usual one, among those that are', () => {
 
   test('HEAD has the same headers and no body', async () => {
     const { port, request, usual } = await listenToCallers();
-    const ending = request(`HEAD /v1/things/${PROJECT} HTTP/1.1`, 'Connection: close');
-    const { raw } = await exchange(port, usual + ending);
-    const [first = '', second = '', third = '', rest] = raw.split(/\r\n\r\n(?:\{"id":1\})?/);
+    const head = request(`HEAD /v1/things/${PROJECT} HTTP/1.1`);
+    const ending = request(`GET /v1/things/${PROJECT} HTTP/1.1`, 'Connection: close');
+    const { raw } = await exchange(port, usual + head + ending);
+    const [first = '', second = '', third = '', fourth = '', rest] = raw.split(/\r\n\r\n(?:\{"id":1\})?/);
     expect(namesOf(second)).toEqual(namesOf(first));
-    expect(namesOf(third)).toEqual(namesOf(first).filter((name) => name !== 'Keep-Alive'));
+    expect(namesOf(third)).toEqual(namesOf(first));
     expect(third).toContain('Content-Length: 8');
-    expect(third).toContain('Connection: close');
+    expect(namesOf(fourth)).toEqual(namesOf(first).filter((name) => name !== 'Keep-Alive'));
     expect(rest).toBe('');
+    expect(raw.match(/\{"id":1\}/g)).toHaveLength(3);
+  });
+
+  test('who has shown no key is told nothing of a limit', async () => {
+    const { port, usual } = await listenToCallers();
+    const { raw } = await exchange(port, `${usual}GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+    expect(raw.match(/^RateLimit: .*/gm)).toHaveLength(2);
+    const alone = await exchange(port, 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\nGET /healthz HTTP/1.0\r\n\r\n');
+    expect(alone.raw).not.toContain('RateLimit');
+  });
+
+  test('text of more bytes than characters is announced by its bytes', async () => {
+    const body = '{"name":"€ für Ärzte"}';
+    const server = await listen(async () => ({ body }));
+    const { authorization } = server.authorize();
+    const request = (...fields: string[]) =>
+      [`GET /v1/things/${PROJECT} HTTP/1.1`, 'Host: a', `Authorization: ${authorization}`, ...fields, '', ''].join('\r\n');
+    const { raw } = await exchange(server.port, request() + request() + request('Connection: close'));
+    expect(
+      raw
+        .split(/\r\n\r\n/)
+        .slice(1)
+        .map((part) => part.replace(/HTTP\/1\.1.*/s, '')),
+    ).toEqual([body, body, body]);
+    expect(raw.match(/Content-Length: (\d+)/g)).toEqual(Array(3).fill(`Content-Length: ${Buffer.byteLength(body)}`));
   });
 
   test.each([

@@ -128,7 +128,7 @@ const isLeapYear = (year: number): boolean => year % 4 === 0 && (year % 100 !== 
 function isCalendarDay(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
   const [year, month, day] = [Number(text.slice(0, 4)), Number(text.slice(5, 7)), Number(text.slice(8))];
-  // Counted: five days of a creation would take a hundredth of its time, were each read as a date.
+  // Counted here: a project comes with a day for each of its milestones, and to make a date of each is a hundredth of all its time.
   const last = month === 2 && isLeapYear(year) ? 29 : (MONTH_DAYS[month - 1] ?? 0);
   return year >= 1970 && day >= 1 && day <= last;
 }

@@ -110,8 +110,9 @@ describe('heads of one second', () => {
       writeHead(...given);
       now += 400;
     };
-    await answersTo(later, [{}, {}, {}, {}, {}, {}]);
+    const heads = await answersTo(later, [{}, {}, {}, {}, {}, {}]);
     expect(nodes).toHaveBeenCalledTimes(3);
+    expect(heads.map((head) => /Date: Mon, 02 Mar 2026 09:30:(\d\d) GMT/.exec(head)?.[1])).toEqual(['15', '15', '15', '16', '16', '17']);
   });
 });
 
@@ -138,6 +139,47 @@ test('a header that was set beforehand reaches its own client, and no other', as
   expect(heads.map((head) => head.includes('Set-Cookie'))).toEqual([false, true, false, true, false]);
 });
 
+test.each([
+  ['first', 0],
+  ['later', 1],
+])('what the %s answer says in place of a shared header, it says once and alone', async (_when, turn) => {
+  const asked: Asked[] = [{}, {}, {}];
+  asked[turn] = { extra: { 'cache-control': 'public', connection: 'close' } };
+  const writeHead = createUsualHead({ 'cache-control': 'no-store' }, () => SECOND);
+  // The connection would end with it; what is asked here is only what the head says.
+  const heads: string[] = [];
+  for (const { extra } of asked) {
+    const response = new ServerResponse(new IncomingMessage(new Socket())) as ServerResponse & { _header: string };
+    response.shouldKeepAlive = true;
+    writeHead(response, 200, 'Request-Id: a\r\nContent-Length: 2\r\n', extra);
+    heads.push(response._header);
+  }
+  const said = (name: string) =>
+    heads.map((head) =>
+      head
+        .toLowerCase()
+        .match(new RegExp(`^${name}: .*`, 'gm'))
+        ?.join(),
+    );
+  const expected = (usual: string, instead: string) => heads.map((_, at) => (at === turn ? instead : usual));
+  expect(said('cache-control')).toEqual(expected('cache-control: no-store', 'cache-control: public'));
+  expect(said('connection')).toEqual(expected('connection: keep-alive', 'connection: close'));
+});
+
+test('the status of a shared head stands on the response too', () => {
+  const writeHead = createUsualHead(shared, () => SECOND);
+  const responses = [201, 201].map((status) => {
+    const response = new ServerResponse(new IncomingMessage(new Socket()));
+    response.shouldKeepAlive = true;
+    writeHead(response, status, 'Content-Length: 2\r\n', undefined);
+    return response;
+  });
+  expect(responses.map(({ statusCode, statusMessage, headersSent }) => [statusCode, statusMessage, headersSent])).toEqual([
+    [201, 'Created', true],
+    [201, 'Created', true],
+  ]);
+});
+
 test('several values of one name are several lines', async () => {
   const [, second] = await answersTo(
     createUsualHead(shared, () => SECOND),
@@ -159,5 +201,5 @@ test('where Node does not show the head it wrote, every head is its own', () => 
   const writeHead = createUsualHead(shared, () => SECOND);
   for (let i = 0; i < 3; i++) writeHead(new ServerResponse(new IncomingMessage(new Socket())), 200, 'Request-Id: a\r\n', undefined);
   expect(nodes).toHaveBeenCalledTimes(3);
-  expect(nodes).toHaveBeenLastCalledWith(200, { ...shared, 'Request-Id': 'a' });
+  expect(nodes).toHaveBeenLastCalledWith(200, { ...shared, Date: 'Mon, 02 Mar 2026 09:30:15 GMT', 'Request-Id': 'a' });
 });

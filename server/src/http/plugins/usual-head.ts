@@ -2,81 +2,85 @@
 // tenth of all the time of a read; so what it wrote for the first such answer of a second serves the others of that second.
 // Knows nothing of what the headers say.
 
-import { ServerResponse } from 'node:http';
+import { ServerResponse, STATUS_CODES } from 'node:http';
 
 /** Where Node keeps a head from `writeHead` to the first write. Its documentation does not name it; were it gone, each head would be Node's own. */
 type WithHead = ServerResponse & { _header?: string | null };
 
 type Headers = Readonly<Record<string, string | string[]>>;
 
-/** `own`: the lines, each with its line break, of the headers that every usual answer has with a value of its own. The values are ours and plain. */
+/**
+ * `own`: the lines, each with its line break, of the headers that every usual answer has with a value of its own. Their values are ours and
+ * plain. `extra`: what this answer alone says.
+ */
 export type WriteUsualHead = (response: ServerResponse, status: number, own: string, extra: Headers | undefined) => void;
 
-/** `headers` are those that all usual answers share; `now`, milliseconds since 1970, says when the Date header is another one. */
-export function createUsualHead(headers: Readonly<Record<string, string>>, now: () => number): WriteUsualHead {
+/** `common` are the headers that all usual answers have alike; `now`, milliseconds since 1970, says their Date. */
+export function createUsualHead(common: Readonly<Record<string, string>>, now: () => number): WriteUsualHead {
+  const sharedNames = new Set([...Object.keys(common), 'Date', 'Connection', 'Keep-Alive'].map((name) => name.toLowerCase()));
   /** By status: the lines that the usual answers of a second share. */
-  const lines = new Map<number, string>();
-  let second = 0;
+  const shared = new Map<number, string>();
+  let second = -1;
+  let date = '';
+
+  /** Null where Node has to judge: of a name that is shared, a value of several lines, or one in which a line break would begin a header. */
+  function linesOf(extra: Headers): string | null {
+    let lines = '';
+    for (const name in extra) {
+      const value = extra[name];
+      if (typeof value !== 'string' || !PLAIN.test(value) || sharedNames.has(name.toLowerCase())) return null;
+      lines += `${name}: ${value}${LINE_BREAK}`;
+    }
+    return lines;
+  }
+
+  /** Null where a line is neither shared nor this answer's own, so that what is told to one client never reaches another. */
+  function linesToShare(head: string | null | undefined, own: Headers): string | null {
+    if (typeof head !== 'string' || !head.includes('Connection: keep-alive\r\n')) return null;
+    const [statusLine = '', ...fields] = head.split(LINE_BREAK).filter((line) => line !== '');
+    const lines = [statusLine];
+    for (const field of fields) {
+      const name = field.slice(0, field.indexOf(':'));
+      if (Object.hasOwn(own, name)) continue;
+      if (!sharedNames.has(name.toLowerCase())) return null;
+      lines.push(field);
+    }
+    return [...lines, ''].join(LINE_BREAK);
+  }
 
   return (response: WithHead, status, own, extra) => {
     const current = Math.floor(now() / 1000);
     if (current !== second) {
       second = current;
-      lines.clear();
+      date = new Date(current * 1000).toUTCString();
+      shared.clear();
     }
-    const shared = isPlain(response) ? lines.get(status) : undefined;
-    const head = shared === undefined ? null : joined(shared, own, extra);
-    if (head !== null) {
+    const lines = extra === undefined ? '' : linesOf(extra);
+    const mayShare = lines !== null && isPlain(response);
+    const known = mayShare ? shared.get(status) : undefined;
+    if (known !== undefined) {
       response.statusCode = status;
-      response._header = head;
+      response.statusMessage = STATUS_CODES[status] as string;
+      response._header = known + own + lines + LINE_BREAK;
       return;
     }
-    const ownHeaders = headersOf(own);
-    response.writeHead(status, { ...headers, ...ownHeaders, ...extra });
-    const learnt = linesToShare(response._header, headers, { ...ownHeaders, ...extra });
-    if (learnt !== null) lines.set(status, learnt);
+    const ownHeaders = { ...headersOf(own), ...extra };
+    response.writeHead(status, { ...common, Date: date, ...ownHeaders });
+    const learnt = mayShare ? linesToShare(response._header, ownHeaders) : null;
+    if (learnt !== null) shared.set(status, learnt);
   };
 }
 
-/** Whether nobody has set headers on it beforehand, or put a `writeHead` of their own there, as what tests requests without a socket does. */
-const isPlain = (response: ServerResponse): boolean =>
-  response.writeHead === ServerResponse.prototype.writeHead && response.getHeaderNames().length === 0;
-
 const LINE_BREAK = '\r\n';
+const PLAIN = /^[\x20-\x7e]*$/;
+
+/** Whether nobody has set anything on it beforehand, or put a `writeHead` of their own there, as what tests requests without a socket does. */
+const isPlain = (response: ServerResponse): boolean =>
+  response.writeHead === ServerResponse.prototype.writeHead &&
+  response.statusMessage === undefined &&
+  response.getHeaderNames().length === 0;
 
 function headersOf(lines: string): Headers {
   const fields = lines.split(LINE_BREAK).slice(0, -1);
   return Object.fromEntries(fields.map((field) => field.split(/: (.*)/, 2)));
-}
-
-/** What else is in a value, Node judges: a line break would begin a header of somebody else's. */
-const PLAIN = /^[\x20-\x7e]*$/;
-
-/** Null where a value cannot be joined unseen. */
-function joined(shared: string, own: string, extra: Headers | undefined): string | null {
-  if (extra === undefined) return `${shared}${own}${LINE_BREAK}`;
-  let head = shared + own;
-  for (const name in extra) {
-    const value = extra[name];
-    if (typeof value !== 'string' || !PLAIN.test(value)) return null;
-    head += `${name}: ${value}${LINE_BREAK}`;
-  }
-  return head + LINE_BREAK;
-}
-
-/** Headers that Node adds by itself. */
-const OF_NODE = ['Date', 'Connection', 'Keep-Alive'];
-
-/** The lines that other answers may have too; null where one is of neither kind, so that what is told to one client never reaches another. */
-function linesToShare(head: string | null | undefined, shared: Headers, own: Headers): string | null {
-  if (typeof head !== 'string') return null;
-  const [statusLine = '', ...fields] = head.split(LINE_BREAK).filter((line) => line !== '');
-  const lines = [statusLine];
-  for (const field of fields) {
-    const name = field.slice(0, field.indexOf(':'));
-    if (Object.hasOwn(own, name)) continue;
-    if (!Object.hasOwn(shared, name) && !OF_NODE.includes(name)) return null;
-    lines.push(field);
-  }
-  return [...lines, ''].join(LINE_BREAK);
 }
