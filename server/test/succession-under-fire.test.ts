@@ -18,8 +18,6 @@ import { testDatabases } from './support/databases.ts';
 const postgres = testDatabases.find(({ name }) => name === 'PostgreSQL');
 const cipher = { seal: (text: string) => text, open: (text: string) => text };
 const FOR_MS = Number(process.env.FIRE_MS ?? 3_000);
-// Batches follow again at once, whatever came between two of them: it is that which is on trial.
-Object.assign(laneLimits, { apartMs: 0 });
 const PROCESSES = 3;
 const CLIENTS = 24;
 
@@ -79,9 +77,13 @@ describe.skipIf(postgres?.available !== true)('lanes of several processes under 
     return places;
   }
 
-  test(
-    'every command is answered once and truly, no update is lost, and the books hold',
-    async () => {
+  test.each([
+    ['follow again at once, whatever came between two of them', 0],
+    ['stand in line for so long after', laneLimits.contendedMs],
+  ])(
+    'every command is answered once and truly, no update is lost, and the books hold, where batches %s (%i ms)',
+    async (_what, contendedMs) => {
+      Object.assign(laneLimits, { contendedMs });
       const app = await openTestApp({ database: 'PostgreSQL' });
       try {
         const places = await openPlaces(app, 4);

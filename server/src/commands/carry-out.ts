@@ -57,21 +57,24 @@ export async function carryOut(
   return answer(taken, batch, begunAtMs, mode, services);
 }
 
-/** Decided on what the batch before leaves behind. Null when that did not come to pass: then nothing was changed, and nobody is answered. */
-export async function carryOutBehind(
+/**
+ * A single try: on what the batch before leaves behind, or once all locks are free. Null when that did not come to pass: then nothing was
+ * changed, and nobody is answered.
+ */
+export async function carryOutOnce(
   taken: readonly Waiting[],
-  ahead: Ahead,
+  mode: Ahead | 'briefly',
   services: CarryOutServices,
   onSent: OnSent,
 ): Promise<Waiting[] | null> {
   const begunAtMs = performance.now();
   let batch: BatchResult;
   try {
-    batch = await runBatch(commandsOf(taken), ahead, services, onSent);
+    batch = await runBatch(commandsOf(taken), mode, services, onSent);
   } catch (error) {
     onSent(null);
-    // Whatever the database refused may have come of the batch before, as may the want of a connection, which that one waits for at its
-    // COMMIT; by itself it gets its own retries and its own error.
+    // Whatever the database refused may have come of the batch before, or of a lock that somebody holds, as may the want of a connection,
+    // which the batch before waits for at its COMMIT; by itself this one gets its own retries and its own error.
     if (error instanceof DatabaseError || error instanceof TransactionAborted || error instanceof DatabaseUnavailable) return null;
     for (const waiting of taken) waiting.reject(error);
     return [];

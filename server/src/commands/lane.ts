@@ -3,7 +3,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Uuid } from '../domain/ids.ts';
-import { type CarryOutServices, carryOut, carryOutBehind, type OnSent } from './carry-out.ts';
+import { type CarryOutServices, carryOut, carryOutOnce, type OnSent } from './carry-out.ts';
 import type { Command, Outcome } from './command.ts';
 import { FairQueue, type Waiting } from './fair-queue.ts';
 import { type Ahead, mayFollow } from './open-working-set.ts';
@@ -34,8 +34,15 @@ export const laneLimits = {
   leastTaken: 16,
   /** It begins behind another one only when this share of all waits: a small batch costs nearly as much as a large one. */
   behindShare: 0.4,
-  /** So long batches wait for the one before when something came between two of them: where other processes write too, that would go on. */
-  apartMs: 1_000,
+  /**
+   * After a sign that other processes write to the same workspaces, batches go one by one for so long and wait for all their locks: to step
+   * aside for others again and again takes more of the database than to stand in line.
+   */
+  contendedMs: 1_000,
+  /** Before it stands in line, a batch lets requests gather for so long: its turn does not come sooner without. */
+  gatherMs: 1,
+  /** When a lock was waited for in vain, so long none is waited for: what holds it is no batch, and the other workspaces must not wait too. */
+  standAsideMs: 5_000,
 } as const;
 
 export interface LaneServices extends CarryOutServices {
@@ -88,7 +95,8 @@ export function createLane(services: LaneServices): Lane {
   /** Batches are decided one after the other. */
   let deciding: Begun | null = null;
   let latest: Begun | null = null;
-  let apartUntilMs = 0;
+  let contendedUntilMs = 0;
+  let standAsideUntilMs = 0;
   /** When the batch under way began, or had the database for itself. */
   let runningSinceMs = 0;
   let waits = 0;
@@ -117,21 +125,22 @@ export function createLane(services: LaneServices): Lane {
   }
 
   /** Not one that came to nothing and is carried out again, nor one that has not heard yet what became of it while a later one has. */
-  const canBeFollowed = (batch: Begun): boolean => batch === latest && batch.ahead !== null && performance.now() >= apartUntilMs;
+  const canBeFollowed = (batch: Begun): boolean => batch === latest && batch.ahead !== null && !isContended();
+  const isContended = (): boolean => performance.now() < contendedUntilMs;
 
   const onTheirWay = (): number => queue.readySize + carried;
   const isWorthABatch = (waiting: number): boolean => waiting >= laneLimits.behindShare * onTheirWay();
 
   /** How much a batch takes: as much as there is, where nothing will begin behind it. */
   function fairSize(): number {
-    if (most === 1 || performance.now() < apartUntilMs) return laneLimits.batchCommands;
+    if (most === 1 || isContended()) return laneLimits.batchCommands;
     const share = Math.max(laneLimits.leastTaken, Math.ceil(onTheirWay() / most));
     return carried > 0 || isWorthABatch(queue.readySize - share) ? share : laneLimits.batchCommands;
   }
 
   async function run(batch: Begun, before: Begun | null): Promise<void> {
     // A turn of the event loop lets the requests that arrived together join the batch.
-    await new Promise(setImmediate);
+    await (isContended() ? pause(laneLimits.gatherMs) : new Promise(setImmediate));
     if (!queue.hasReady) return; // Its workspace has begun to wait for a lock.
     const size = fairSize();
     const taken = queue.take(size);
@@ -157,12 +166,19 @@ export function createLane(services: LaneServices): Lane {
     };
     const ahead = before?.ahead ?? null;
     if (ahead !== null && taken.every(({ command }) => mayFollow(command))) {
-      const missed = await carryOutBehind(taken, ahead, services, onSent);
+      const missed = await carryOutOnce(taken, ahead, services, onSent);
       if (missed !== null) return missed;
-      apartUntilMs = performance.now() + laneLimits.apartMs;
+      contendedUntilMs = performance.now() + laneLimits.contendedMs;
     }
     await before?.ended;
-    return carryOut(taken, 'skip', services, onSent);
+    if (isContended() && performance.now() >= standAsideUntilMs) {
+      const missed = await carryOutOnce(taken, 'briefly', services, onSent);
+      if (missed !== null) return missed;
+      standAsideUntilMs = performance.now() + laneLimits.standAsideMs;
+    }
+    const missed = await carryOut(taken, 'skip', services, onSent);
+    if (missed.length > 0) contendedUntilMs = performance.now() + laneLimits.contendedMs;
+    return missed;
   }
 
   /** Waits for a workspace's lock, beside the batches of the others: whoever holds it, nobody else is held up. */

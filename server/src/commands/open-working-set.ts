@@ -36,10 +36,10 @@ export interface Ahead {
 }
 
 /**
- * `skip` leaves out workspaces whose lock another process holds, `wait` waits for it. Behind another batch nothing is locked until the
+ * `skip` leaves out workspaces whose lock another process holds, `wait` waits for it, `briefly` too unless that takes long. Behind another batch nothing is locked until the
  * writes are sent: it is decided on what that one leaves, and fails, to be run again, if anything else came of it.
  */
-export type Mode = 'skip' | 'wait' | Ahead;
+export type Mode = 'skip' | 'wait' | 'briefly' | Ahead;
 
 interface Opened {
   readonly set: WorkingSet;

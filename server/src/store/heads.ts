@@ -43,15 +43,22 @@ const lockText = `
   select ${ofHead} from workspace_heads h where h.workspace_id = any($1::uuid[]) order by h.workspace_id for no key update`;
 const workspacesText = `select w.id as workspace_id, ${ofWorkspace} from workspaces w where w.id = any($1::uuid[])`;
 
+/** A batch holds its locks for a few milliseconds, and several processes may stand in line. What is held longer is held by something else. */
+const BRIEFLY_MS = 250;
+const waitBriefly = `select set_config('lock_timeout', '${BRIEFLY_MS}', true)`;
+
 /**
- * Locks heads in id order by their primary key. `skip` leaves out those that another process holds; `wait` waits for them.
+ * Locks heads in id order by their primary key. `skip` leaves out those that another process holds; `wait` waits for them; `briefly` does
+ * too, and fails with SQLSTATE 55P03 when one of its locks, these or later ones, is not free soon.
  * A transaction takes all its heads in this one statement and waits for nothing after, so two of them cannot deadlock.
  */
-export async function lockHeads(transaction: Queryable, workspaceIds: readonly Uuid[], mode: 'skip' | 'wait'): Promise<Head[]> {
+export async function lockHeads(transaction: Queryable, workspaceIds: readonly Uuid[], mode: 'skip' | 'wait' | 'briefly'): Promise<Head[]> {
+  const limited = mode === 'briefly' ? transaction.query(waitBriefly) : null;
   // Two statements: of a row that was waited for the first sees what it has become, but of a row joined to it what it was before.
   const [locked, workspaces] = await Promise.all([
     transaction.query<HeadRow>(mode === 'skip' ? `${lockText} skip locked` : lockText, [workspaceIds]),
     transaction.query<WorkspaceRow>(workspacesText, [workspaceIds]),
+    limited,
   ]);
   const byId = new Map(workspaces.map((row) => [row.workspace_id, row]));
   return locked.map((row) => headOf(row, byId.get(row.workspace_id) as WorkspaceRow));
