@@ -64,6 +64,13 @@ async function holdHead(app: TestApp, workspaceId: Uuid): Promise<() => Promise<
   return () => client.query('commit');
 }
 
+/** For the test that is running. */
+function setLockWait(lockWaitMs: number): void {
+  const before = { lockWaitMs: laneLimits.lockWaitMs };
+  Object.assign(laneLimits, { lockWaitMs });
+  onTestFinished(() => void Object.assign(laneLimits, before));
+}
+
 const pause = (delayMs: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, delayMs));
 
 describe.skipIf(postgres?.available !== true)('a lane among others', () => {
@@ -79,6 +86,7 @@ describe.skipIf(postgres?.available !== true)('a lane among others', () => {
 
   test('waits for a lock that it found taken, and for all of the next second', () =>
     withApp(async (app) => {
+      setLockWait(10_000);
       const asked: string[] = [];
       const lane = laneOf(recording(app.database, asked));
       const release = await holdHead(app, app.workspaceId);

@@ -8,7 +8,7 @@ import { CommitUnknown, DatabaseError, DatabaseUnavailable, TransactionAborted }
 import type { RecordKey } from '../store/records.ts';
 import { type BatchResult, type BatchServices, type CommandResult, runBatch } from './batch.ts';
 import type { Waiting } from './fair-queue.ts';
-import type { Ahead } from './open-working-set.ts';
+import type { Ahead, Mode } from './open-working-set.ts';
 
 /** Runs of one batch in all, when the database asks to try again. */
 const ATTEMPTS = 4;
@@ -30,20 +30,26 @@ export interface CarryOutServices extends BatchServices {
   readonly onBatch?: (commands: number, durationMs: number) => void;
 }
 
+type LockMode = Exclude<Mode, Ahead>;
+
 /** Told what a batch leaves to the next one when its COMMIT is sent; and null when that came to nothing. */
 export type OnSent = (ahead: Ahead | null) => void;
 
-/** Returns what must wait for another process's lock; the others are answered, refused or failed. */
+/**
+ * Returns what must wait for another process's lock; the others are answered, refused or failed. With a number of milliseconds as mode a
+ * lock that is not free by then is left out, as with `skip`, and `onLockTimeout` is told.
+ */
 export async function carryOut(
   taken: readonly Waiting[],
-  mode: 'skip' | 'wait',
+  mode: LockMode,
   services: CarryOutServices,
   onSent: OnSent = () => undefined,
+  onLockTimeout: () => void = () => undefined,
 ): Promise<Waiting[]> {
   const begunAtMs = performance.now();
   let batch: BatchResult;
   try {
-    batch = await runWithRetries(taken, mode, services, onSent);
+    batch = await runWithRetries(taken, mode, services, onSent, onLockTimeout);
   } catch (error) {
     if (error instanceof DatabaseError && error.isData && taken.length > 1) {
       // One command's data spoils the batch: halve it until that command stands alone.
@@ -57,24 +63,21 @@ export async function carryOut(
   return answer(taken, batch, begunAtMs, mode, services);
 }
 
-/**
- * A single try: on what the batch before leaves behind, or once all locks are free. Null when that did not come to pass: then nothing was
- * changed, and nobody is answered.
- */
-export async function carryOutOnce(
+/** Decided on what the batch before leaves behind. Null when that did not come to pass: then nothing was changed, and nobody is answered. */
+export async function carryOutBehind(
   taken: readonly Waiting[],
-  mode: Ahead | 'briefly',
+  ahead: Ahead,
   services: CarryOutServices,
   onSent: OnSent,
 ): Promise<Waiting[] | null> {
   const begunAtMs = performance.now();
   let batch: BatchResult;
   try {
-    batch = await runBatch(commandsOf(taken), mode, services, onSent);
+    batch = await runBatch(commandsOf(taken), ahead, services, onSent);
   } catch (error) {
     onSent(null);
-    // Whatever the database refused may have come of the batch before, or of a lock that somebody holds, as may the want of a connection,
-    // which the batch before waits for at its COMMIT; by itself this one gets its own retries and its own error.
+    // Whatever the database refused may have come of the batch before, as may the want of a connection, which that one waits for at its
+    // COMMIT; by itself it gets its own retries and its own error.
     if (error instanceof DatabaseError || error instanceof TransactionAborted || error instanceof DatabaseUnavailable) return null;
     for (const waiting of taken) waiting.reject(error);
     return [];
@@ -84,13 +87,7 @@ export async function carryOutOnce(
 
 const commandsOf = (taken: readonly Waiting[]) => taken.map((waiting) => waiting.command);
 
-function answer(
-  taken: readonly Waiting[],
-  batch: BatchResult,
-  begunAtMs: number,
-  mode: 'skip' | 'wait',
-  services: CarryOutServices,
-): Waiting[] {
+function answer(taken: readonly Waiting[], batch: BatchResult, begunAtMs: number, mode: LockMode, services: CarryOutServices): Waiting[] {
   services.onBatch?.(taken.length, performance.now() - begunAtMs);
   const { toldWorkspaces: workspaces, changedKeys: keys, changedMembers: members, changeHints: hints } = batch;
   services.onCommitted({ workspaces, keys, members, hints });
@@ -110,15 +107,22 @@ function answer(
 
 async function runWithRetries(
   taken: readonly Waiting[],
-  mode: 'skip' | 'wait',
+  firstMode: LockMode,
   services: CarryOutServices,
   onSent: OnSent,
+  onLockTimeout: () => void,
 ): Promise<BatchResult> {
+  let mode = firstMode;
   for (let attempt = 1; ; attempt++) {
     try {
       return await runBatch(commandsOf(taken), mode, services, onSent);
     } catch (error) {
       onSent(null);
+      if (typeof mode === 'number' && error instanceof DatabaseError && error.sqlstate === LOCK_NOT_AVAILABLE) {
+        onLockTimeout();
+        mode = 'skip';
+        continue;
+      }
       const retryable = error instanceof TransactionAborted || (error instanceof DatabaseError && error.isRetryable);
       if (retryable && attempt < ATTEMPTS) {
         await pause(2 ** attempt);
@@ -129,10 +133,12 @@ async function runWithRetries(
   }
 }
 
+const LOCK_NOT_AVAILABLE = '55P03';
+
 /** A lock or statement timeout is the database being busy, not a defect: the client may try again. */
 function translate(error: unknown): unknown {
   if (error instanceof CommitUnknown || error instanceof DatabaseUnavailable) return error;
-  const busy = error instanceof DatabaseError && ['55P03', '57014', '53200', '53100', '53300'].includes(error.sqlstate);
+  const busy = error instanceof DatabaseError && [LOCK_NOT_AVAILABLE, '57014', '53200', '53100', '53300'].includes(error.sqlstate);
   const aborted = error instanceof TransactionAborted || (error instanceof DatabaseError && error.isRetryable);
   return busy || aborted ? new DatabaseUnavailable('the database is too busy', { cause: error }) : error;
 }

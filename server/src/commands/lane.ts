@@ -3,7 +3,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Uuid } from '../domain/ids.ts';
-import { type CarryOutServices, carryOut, carryOutOnce, type OnSent } from './carry-out.ts';
+import { type CarryOutServices, carryOut, carryOutBehind, type OnSent } from './carry-out.ts';
 import type { Command, Outcome } from './command.ts';
 import { FairQueue, type Waiting } from './fair-queue.ts';
 import { type Ahead, mayFollow } from './open-working-set.ts';
@@ -35,14 +35,16 @@ export const laneLimits = {
   /** It begins behind another one only when this share of all waits: a small batch costs nearly as much as a large one. */
   behindShare: 0.4,
   /**
-   * After a sign that other processes write to the same workspaces, batches go one by one for so long and wait for all their locks: to step
-   * aside for others again and again takes more of the database than to stand in line.
+   * After something came between two batches, or a head was found locked, other processes probably write to the same workspaces. For so long
+   * batches go one by one and stand in line for their locks: to step aside again and again takes more of the database.
    */
   contendedMs: 1_000,
-  /** Before it stands in line, a batch lets requests gather for so long: its turn does not come sooner without. */
+  /** Before it stands in line, a batch lets requests gather for so long: a small one holds its locks nearly as long as a large one. */
   gatherMs: 1,
-  /** When a lock was waited for in vain, so long none is waited for: what holds it is no batch, and the other workspaces must not wait too. */
-  standAsideMs: 5_000,
+  /** How long a batch waits for a lock there. Batches hold theirs for some milliseconds, and a few processes may stand in line before it. */
+  lockWaitMs: 100,
+  /** After a wait in vain none stands in line for so long: it is probably no batch that holds the lock, and other workspaces would wait too. */
+  standAsideMs: 2_000,
 } as const;
 
 export interface LaneServices extends CarryOutServices {
@@ -127,6 +129,7 @@ export function createLane(services: LaneServices): Lane {
   /** Not one that came to nothing and is carried out again, nor one that has not heard yet what became of it while a later one has. */
   const canBeFollowed = (batch: Begun): boolean => batch === latest && batch.ahead !== null && !isContended();
   const isContended = (): boolean => performance.now() < contendedUntilMs;
+  const standsInLine = (): boolean => isContended() && performance.now() >= standAsideUntilMs;
 
   const onTheirWay = (): number => queue.readySize + carried;
   const isWorthABatch = (waiting: number): boolean => waiting >= laneLimits.behindShare * onTheirWay();
@@ -140,7 +143,7 @@ export function createLane(services: LaneServices): Lane {
 
   async function run(batch: Begun, before: Begun | null): Promise<void> {
     // A turn of the event loop lets the requests that arrived together join the batch.
-    await (isContended() ? pause(laneLimits.gatherMs) : new Promise(setImmediate));
+    await (standsInLine() && queue.readySize < laneLimits.batchCommands ? pause(laneLimits.gatherMs) : new Promise(setImmediate));
     if (!queue.hasReady) return; // Its workspace has begun to wait for a lock.
     const size = fairSize();
     const taken = queue.take(size);
@@ -166,17 +169,14 @@ export function createLane(services: LaneServices): Lane {
     };
     const ahead = before?.ahead ?? null;
     if (ahead !== null && taken.every(({ command }) => mayFollow(command))) {
-      const missed = await carryOutOnce(taken, ahead, services, onSent);
+      const missed = await carryOutBehind(taken, ahead, services, onSent);
       if (missed !== null) return missed;
       contendedUntilMs = performance.now() + laneLimits.contendedMs;
     }
     await before?.ended;
-    if (isContended() && performance.now() >= standAsideUntilMs) {
-      const missed = await carryOutOnce(taken, 'briefly', services, onSent);
-      if (missed !== null) return missed;
+    const missed = await carryOut(taken, standsInLine() ? laneLimits.lockWaitMs : 'skip', services, onSent, () => {
       standAsideUntilMs = performance.now() + laneLimits.standAsideMs;
-    }
-    const missed = await carryOut(taken, 'skip', services, onSent);
+    });
     if (missed.length > 0) contendedUntilMs = performance.now() + laneLimits.contendedMs;
     return missed;
   }

@@ -36,10 +36,10 @@ export interface Ahead {
 }
 
 /**
- * `skip` leaves out workspaces whose lock another process holds, `wait` waits for it, `briefly` too unless that takes long. Behind another batch nothing is locked until the
+ * `skip` leaves out workspaces whose lock another process holds, `wait` waits for it, a number for so many milliseconds. Behind another batch nothing is locked until the
  * writes are sent: it is decided on what that one leaves, and fails, to be run again, if anything else came of it.
  */
-export type Mode = 'skip' | 'wait' | 'briefly' | Ahead;
+export type Mode = 'skip' | 'wait' | number | Ahead;
 
 interface Opened {
   readonly set: WorkingSet;
@@ -53,7 +53,7 @@ export async function openWorkingSet(
   workspaceIds: readonly Uuid[],
   mode: Mode,
 ): Promise<Opened> {
-  if (typeof mode === 'string') {
+  if (typeof mode !== 'object') {
     // Sent together, run one after the other: each load sees what was committed when the locks were already held.
     const [heads, set] = await Promise.all([lockHeads(transaction, workspaceIds, mode), loadWorkingSet(transaction, commands, null)]);
     set.loadHeads(heads);

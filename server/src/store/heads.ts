@@ -43,17 +43,14 @@ const lockText = `
   select ${ofHead} from workspace_heads h where h.workspace_id = any($1::uuid[]) order by h.workspace_id for no key update`;
 const workspacesText = `select w.id as workspace_id, ${ofWorkspace} from workspaces w where w.id = any($1::uuid[])`;
 
-/** A batch holds its locks for a few milliseconds, and several processes may stand in line. What is held longer is held by something else. */
-const BRIEFLY_MS = 250;
-const waitBriefly = `select set_config('lock_timeout', '${BRIEFLY_MS}', true)`;
-
 /**
- * Locks heads in id order by their primary key. `skip` leaves out those that another process holds; `wait` waits for them; `briefly` does
- * too, and fails with SQLSTATE 55P03 when one of its locks, these or later ones, is not free soon.
- * A transaction takes all its heads in this one statement and waits for nothing after, so two of them cannot deadlock.
+ * Locks heads in id order by their primary key. `skip` leaves out those that another process holds; `wait` waits for them, a number for so
+ * many milliseconds for each: then, and for a later lock of the transaction too, it fails with SQLSTATE 55P03.
+ * A transaction takes all its heads in this one statement, and nobody who holds what it takes later waits for a head: so two of them cannot
+ * deadlock.
  */
-export async function lockHeads(transaction: Queryable, workspaceIds: readonly Uuid[], mode: 'skip' | 'wait' | 'briefly'): Promise<Head[]> {
-  const limited = mode === 'briefly' ? transaction.query(waitBriefly) : null;
+export async function lockHeads(transaction: Queryable, workspaceIds: readonly Uuid[], mode: 'skip' | 'wait' | number): Promise<Head[]> {
+  const limited = typeof mode === 'number' ? transaction.query(`select set_config('lock_timeout', $1, true)`, [`${mode}ms`]) : null;
   // Two statements: of a row that was waited for the first sees what it has become, but of a row joined to it what it was before.
   const [locked, workspaces] = await Promise.all([
     transaction.query<HeadRow>(mode === 'skip' ? `${lockText} skip locked` : lockText, [workspaceIds]),
