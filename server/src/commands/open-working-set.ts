@@ -36,8 +36,9 @@ export interface Ahead {
 }
 
 /**
- * `skip` leaves out workspaces whose lock another process holds, `wait` waits for it, a number for so many milliseconds. Behind another batch nothing is locked until the
- * writes are sent: it is decided on what that one leaves, and fails, to be run again, if anything else came of it.
+ * `skip` leaves out workspaces whose lock another process holds, `wait` waits for it, a number for so many milliseconds. Behind
+ * another batch nothing is locked until the writes are sent: it is decided on what that one leaves, and fails, to be run again, if anything
+ * else came of it.
  */
 export type Mode = 'skip' | 'wait' | number | Ahead;
 
