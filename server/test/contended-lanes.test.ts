@@ -1,7 +1,6 @@
 // What a lane does when others write to its workspaces: it stands in line for their locks, but not behind one that is held for long.
 // On a real PostgreSQL, with locks held on connections beside the lane's own.
 
-import pg from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type AnyCommand, ownEnvelope } from '../src/commands/command.ts';
 import { createProject } from '../src/commands/create-project.ts';
@@ -11,7 +10,7 @@ import { newId } from '../src/open-store.ts';
 import type { Database, Transaction } from '../src/store/database.ts';
 import { openTestApp, type TestApp } from './support/app.ts';
 import { testDatabases } from './support/databases.ts';
-import { postgresUrl } from './support/postgres-server.ts';
+import { holdHead } from './support/hold-head.ts';
 
 const postgres = testDatabases.find(({ name }) => name === 'PostgreSQL');
 const cipher = { seal: (text: string) => text, open: (text: string) => text };
@@ -52,18 +51,6 @@ function recording(real: Database, asked: string[]): Database {
   });
 }
 
-/** Locks a workspace's head until it is let go. */
-async function holdHead(app: TestApp, workspaceId: Uuid): Promise<() => Promise<unknown>> {
-  const [at] = await app.database.query<{ port: number; name: string }>('select inet_server_port() as port, current_database() as name');
-  const client = new pg.Client({ connectionString: postgresUrl(at?.port as number, at?.name) });
-  client.on('error', () => undefined);
-  await client.connect();
-  onTestFinished(() => client.end());
-  await client.query('begin');
-  await client.query('select from workspace_heads where workspace_id = $1 for update', [workspaceId]);
-  return () => client.query('commit');
-}
-
 /** For the test that is running. */
 function setLockWait(lockWaitMs: number): void {
   const before = { lockWaitMs: laneLimits.lockWaitMs };
@@ -89,10 +76,10 @@ describe.skipIf(postgres?.available !== true)('a lane among others', () => {
       setLockWait(10_000);
       const asked: string[] = [];
       const lane = laneOf(recording(app.database, asked));
-      const release = await holdHead(app, app.workspaceId);
+      const lock = await holdHead(app, app.workspaceId);
       const first = lane.submit(creation(app.workspaceId));
       await expect.poll(() => asked).toEqual(['skip locked', 'lock_timeout']);
-      await release();
+      await lock.release();
       await first;
       await lane.submit(creation(app.workspaceId));
       expect(asked).toEqual(['skip locked', 'lock_timeout', 'lock_timeout']);
@@ -106,7 +93,7 @@ describe.skipIf(postgres?.available !== true)('a lane among others', () => {
       const [held, free] = [await app.addWorkspace(), await app.addWorkspace()];
       const asked: string[] = [];
       const lane = laneOf(recording(app.database, asked));
-      const release = await holdHead(app, held.id);
+      const lock = await holdHead(app, held.id);
       let isAnswered = false;
       const waiting = lane.submit(creation(held.id)).finally(() => {
         isAnswered = true;
@@ -118,7 +105,7 @@ describe.skipIf(postgres?.available !== true)('a lane among others', () => {
       for (let i = 0; i < 20; i++) await lane.submit(creation(free.id));
       expect(asked.filter((way) => way === 'lock_timeout')).toHaveLength(1);
       expect(isAnswered).toBe(false);
-      await release();
+      await lock.release();
       await waiting;
     }));
 

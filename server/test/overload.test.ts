@@ -1,37 +1,16 @@
 // More writes than can be carried out: the surplus is refused at once and truly, what was accepted is done, and others are not held up.
 // Another connection holds a workspace's lock, as a process that has stopped in the middle of a commit would.
 
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { laneLimits } from '../src/commands/lane.ts';
 import type { Uuid } from '../src/domain/ids.ts';
 import { type CallResult, openTestApp, type TestApp } from './support/app.ts';
 import { testDatabases } from './support/databases.ts';
-import { postgresUrl } from './support/postgres-server.ts';
+import { holdHead } from './support/hold-head.ts';
 import { until } from './support/webhook-fixtures.ts';
 
 const postgres = testDatabases.find(({ name }) => name === 'PostgreSQL');
 const available = postgres?.available === true;
-
-interface Held {
-  release(): Promise<void>;
-}
-
-/** Locks a workspace's head on a connection beside the service's own. */
-async function holdHead(app: TestApp, workspaceId: Uuid): Promise<Held> {
-  const [at] = await app.database.query<{ port: number; name: string }>('select inet_server_port() as port, current_database() as name');
-  const client = new pg.Client({ connectionString: postgresUrl(at?.port as number, at?.name) });
-  client.on('error', () => undefined);
-  await client.connect();
-  onTestFinished(() => client.end());
-  await client.query('begin');
-  await client.query('select from workspace_heads where workspace_id = $1 for update', [workspaceId]);
-  return {
-    async release() {
-      await client.query('commit');
-    },
-  };
-}
 
 const project = (clientId: string, filler = ''): object => ({ name: 'p', client_id: clientId, metadata: filler === '' ? {} : { filler } });
 
