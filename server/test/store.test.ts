@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Database, DatabaseError, type Queryable } from '../src/store/database.ts';
-import { defineTable, insertRows } from '../src/store/tables.ts';
+import { defineTable, insertRows, type JsonColumns } from '../src/store/tables.ts';
 import { type OpenDatabase, pooledDatabase, testDatabases } from './support/databases.ts';
 import { addWorkspace, sqlstateOf } from './support/store-rows.ts';
 
@@ -133,10 +133,11 @@ for (const kind of [...testDatabases, pooledDatabase]) {
         await insertRows(database, table, rows);
         const asColumns = await database.query<Record<string, unknown>>(`select ${table.select('t')} from every_type t order by place`);
         expect(asColumns.map(table.fromRow)).toEqual(rows);
-        const asJson = await database.query<{ values: unknown[] }>(
-          `select json_build_array(${table.json?.select('t')}) as values from every_type t order by place`,
+        const asJson = await database.query<{ columns: JsonColumns }>(
+          `select json_build_array(${table.json?.select('t')}) as columns from (select * from every_type order by place) t`,
         );
-        expect(asJson.map(({ values }) => table.json?.fromValues(values))).toEqual(rows);
+        const { columns } = asJson[0] as { columns: JsonColumns };
+        expect(rows.map((_, row) => table.json?.fromColumns(columns, row))).toEqual(rows);
       });
 
       test('a parameter and an answer of several megabytes pass whole', async () => {
@@ -282,6 +283,28 @@ for (const kind of [...testDatabases, pooledDatabase]) {
         expect(error).toBeInstanceOf(DatabaseError);
         expect(error).toMatchObject({ sqlstate, isData, isRetryable });
       });
+    });
+
+    describe('plans', () => {
+      /** How PostgreSQL would rather have it: a plan for each limit. */
+      const page = 'select n from generate_series(1, 1000) n where n > $1::integer limit $2::integer';
+      const counts = async () =>
+        (await database.query('select generic_plans, custom_plans from pg_prepared_statements where statement = $1', [page]))[0];
+
+      if (kind === pooledDatabase)
+        test('are no setting of sessions that belong to the pooler', async () => {
+          await database.shared.query(page, [0, 2]);
+          expect(await database.query("select current_setting('plan_cache_mode') as mode")).toEqual([{ mode: 'auto' }]);
+        });
+      else
+        test('of what is shared are kept from the first time on, and of all else are chosen by PostgreSQL', async () => {
+          for (let i = 0; i < 7; i++) expect(await database.shared.query(page, [i, 2])).toEqual([{ n: i + 1 }, { n: i + 2 }]);
+          expect(await counts()).toEqual({ generic_plans: 7n, custom_plans: 0n });
+          for (let i = 0; i < 3; i++) await database.query(page, [i, 2]);
+          expect(await counts()).toEqual({ generic_plans: 7n, custom_plans: 3n });
+          await database.shared.query(page, [0, 2]);
+          expect(await counts()).toEqual({ generic_plans: 8n, custom_plans: 3n });
+        });
     });
 
     describe('notifications', () => {

@@ -74,12 +74,12 @@ export function createReads(
 ): Reads {
   // Pages along an index, which are quick. What may look at many rows to find few does not share: others would wait for it.
   const { shared } = database;
-  const getEndpoint = createByIdReader(database, webhookEndpointSource);
+  const getEndpoint = createByIdReader(shared, webhookEndpointSource);
   const getWebhookEndpoint: ByIdReader<WebhookEndpoint> = async (workspaceId, id) => {
     const endpoint = await getEndpoint(workspaceId, id);
     return endpoint === null || endpoint.deletedAt !== null ? null : endpoint;
   };
-  const getDelivery = createByIdReader(database, deliverySource);
+  const getDelivery = createByIdReader(shared, deliverySource);
 
   /** Only an empty page leaves the question whether the project exists. */
   const withinProject =
@@ -94,19 +94,19 @@ export function createReads(
   return {
     ...dashboard,
     now: clock,
-    getProject: createByIdReader(database, projectSource),
+    getProject: createByIdReader(shared, projectSource),
     listProjects: (workspaceId, filters, page) =>
       listProjects(filters.metadata === undefined ? shared : database, workspaceId, filters, page),
-    getMilestone: createByIdReader(database, milestoneSource),
+    getMilestone: createByIdReader(shared, milestoneSource),
     listMilestones: withinProject(listMilestones),
-    getPayment: createByIdReader(database, paymentSource),
+    getPayment: createByIdReader(shared, paymentSource),
     listPayments: (...request) => listPayments(shared, ...request),
     listProjectPayments: withinProject(listPayments),
     listInvoices: (...request) => listInvoices(shared, ...request),
-    getEvent: createByIdReader(database, eventSource),
+    getEvent: createByIdReader(shared, eventSource),
     searchEvents: (workspaceId, choice, limit) => searchEvents(isFiltered(choice) ? database : shared, workspaceId, choice, limit),
     openEventStream,
-    getApiKey: createByIdReader(database, apiKeySource),
+    getApiKey: createByIdReader(shared, apiKeySource),
     listApiKeys: (workspaceId, page) => listApiKeys(shared, workspaceId, {}, page),
     getWebhookEndpoint,
     listWebhookEndpoints: (workspaceId, page) => listWebhookEndpoints(shared, workspaceId, {}, page),
@@ -115,7 +115,7 @@ export function createReads(
       if (filters.endpointId !== undefined && (await getWebhookEndpoint(workspaceId, filters.endpointId)) === null) return null;
       return listDeliveries(database, workspaceId, filters, page);
     },
-    getWebhookRepair: createByIdReader(database, webhookRepairSource),
+    getWebhookRepair: createByIdReader(shared, webhookRepairSource),
     listWebhookRepairs: (workspaceId, page) => listWebhookRepairs(database, workspaceId, {}, page),
     async listAttempts(workspaceId, deliveryId, page) {
       const found = await listAttempts(database, workspaceId, deliveryId, page);

@@ -1,6 +1,7 @@
 // Reads by id: that those of one tick are one query, and that each gets its own record and nobody else's.
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Uuid } from '../domain/ids.ts';
 import { createByIdReader } from './by-id.ts';
 import type { Queryable } from './database.ts';
 import type { Source } from './lists.ts';
@@ -15,12 +16,27 @@ const source: Source<Thing> = {
   fromRow: (row) => ({ workspaceId: String(row.workspace_id), id: String(row.id) }),
 };
 
+/** Names of one letter or digit are shorter to read than ids: the last byte of an id is the name's. */
+const idOf = (name: string): Uuid => `00000000-0000-7000-8000-0000000000${name.charCodeAt(0).toString(16)}`;
+
+/** The names in a column of ids as it is sent: after a header of 20 bytes, each with its length before it. */
+function namesOf(column: Buffer): string[] {
+  const names: string[] = [];
+  for (let end = 40; end <= column.length; end += 20) names.push(String.fromCharCode(column.readUInt8(end - 1)));
+  return names;
+}
+
+function readerOf(queryable: Queryable, options?: { maxBatch: number }) {
+  const read = createByIdReader(queryable, source, options);
+  return (workspace: string, thing: string) => read(idOf(workspace), idOf(thing));
+}
+
 /** Holds the things 1 to 9 of the workspaces a and b, answers in no helpful order, and remembers what it was asked. */
 function fakeDatabase() {
   const asked: string[][] = [];
   const queryable: Queryable = {
     async query<Row>(_text: string, parameters: readonly unknown[] = []) {
-      const [workspaces = [], ids = []] = (parameters as string[]).map((array) => array.slice(1, -1).split(','));
+      const [workspaces = [], ids = []] = (parameters as Buffer[]).map(namesOf);
       asked.push(ids);
       const found = ids
         .map((id, i) => ({ place: i + 1, workspace_id: workspaces[i], id }))
@@ -34,7 +50,7 @@ function fakeDatabase() {
 describe('reads by id', () => {
   test('that arrive in the same tick are one query, and each gets its own record', async () => {
     const { asked, queryable } = fakeDatabase();
-    const read = createByIdReader(queryable, source);
+    const read = readerOf(queryable);
     const found = await Promise.all([read('a', '1'), read('b', '1'), read('a', '2'), read('a', '1')]);
     expect(found).toEqual([
       { workspaceId: 'a', id: '1' },
@@ -47,19 +63,19 @@ describe('reads by id', () => {
 
   test('from callbacks of the same turn of the event loop travel together too', async () => {
     const { asked, queryable } = fakeDatabase();
-    const read = createByIdReader(queryable, source);
+    const read = readerOf(queryable);
     await Promise.all([read('a', '1'), Promise.resolve().then(() => read('a', '2'))]);
     expect(asked).toHaveLength(1);
   });
 
   test('answer null for what is absent or belongs to another workspace', async () => {
-    const read = createByIdReader(fakeDatabase().queryable, source);
+    const read = readerOf(fakeDatabase().queryable);
     expect(await Promise.all([read('a', 'x'), read('c', '1'), read('a', '1')])).toEqual([null, null, { workspaceId: 'a', id: '1' }]);
   });
 
   test('never ask for more than maxBatch in one query', async () => {
     const { asked, queryable } = fakeDatabase();
-    const read = createByIdReader(queryable, source, { maxBatch: 4 });
+    const read = readerOf(queryable, { maxBatch: 4 });
     const found = await Promise.all(Array.from({ length: 10 }, (_, i) => read('a', String((i % 9) + 1))));
     expect(found.every((thing) => thing !== null)).toBe(true);
     expect(asked.map((ids) => ids.length)).toEqual([4, 4, 2]);
@@ -67,7 +83,7 @@ describe('reads by id', () => {
 
   test('leave as soon as maxBatch have come up, before the turn is over', () => {
     const { asked, queryable } = fakeDatabase();
-    const read = createByIdReader(queryable, source, { maxBatch: 2 });
+    const read = readerOf(queryable, { maxBatch: 2 });
     void read('a', '1');
     expect(asked).toHaveLength(0);
     void read('a', '2');
@@ -95,7 +111,7 @@ describe('reads by id', () => {
 
     test('wait for its return and then travel together', async () => {
       const { asked, holding, letGo } = heldDatabase();
-      const read = createByIdReader(holding, source);
+      const read = readerOf(holding);
       const first = read('a', '1');
       await turn();
       const others = [read('a', '2')];
@@ -116,7 +132,7 @@ describe('reads by id', () => {
 
     test('leave at once when they are maxBatch', async () => {
       const { asked, holding, letGo } = heldDatabase();
-      const read = createByIdReader(holding, source, { maxBatch: 2 });
+      const read = readerOf(holding, { maxBatch: 2 });
       const reads = [read('a', '1')];
       await turn();
       reads.push(read('a', '2'), read('a', '3'));
@@ -128,7 +144,7 @@ describe('reads by id', () => {
 
     test('do not wait for one that is stuck', async () => {
       const { asked, holding, letGo } = heldDatabase();
-      const read = createByIdReader(holding, source);
+      const read = readerOf(holding);
       const stuck = read('a', '1');
       await turn();
       const other = read('a', '2');
@@ -154,7 +170,7 @@ describe('reads by id', () => {
               })
             : queryable.query(text, parameters),
       };
-      const read = createByIdReader(flaky, source);
+      const read = readerOf(flaky);
       const failing = read('a', '1').catch((error: Error) => error.message);
       await turn();
       const other = read('a', '2');
@@ -166,7 +182,7 @@ describe('reads by id', () => {
 
   test('are never answered from an earlier read', async () => {
     const { asked, queryable } = fakeDatabase();
-    const read = createByIdReader(queryable, source);
+    const read = readerOf(queryable);
     await read('a', '1');
     await read('a', '1');
     expect(asked).toHaveLength(2);
@@ -178,7 +194,7 @@ describe('reads by id', () => {
     const flaky: Queryable = {
       query: (text, parameters) => (broken ? Promise.reject(new Error('gone')) : queryable.query(text, parameters)),
     };
-    const read = createByIdReader(flaky, source);
+    const read = readerOf(flaky);
     const outcomes = await Promise.allSettled([read('a', '1'), read('a', '2')]);
     expect(outcomes.map((outcome) => outcome.status)).toEqual(['rejected', 'rejected']);
     broken = false;

@@ -2,8 +2,10 @@
 // Caches nothing: what it returns was read after it was asked for.
 
 import type { Uuid } from '../domain/ids.ts';
+import { encodeColumn } from './column-encoding.ts';
 import type { Queryable } from './database.ts';
 import type { Source } from './lists.ts';
+import type { JsonColumns } from './tables.ts';
 
 /**
  * Reads of one query. When so many have come up they leave at once: the database then works on them while further requests are still being
@@ -26,15 +28,12 @@ interface Waiting<Entity> {
   readonly reject: (error: unknown) => void;
 }
 
-/** As PostgreSQL reads an array; in a UUID is nothing to be escaped. */
-const uuids = (items: readonly Uuid[]): string => `{${items.join(',')}}`;
-
 const lookUpText = (select: string, { table, join = '' }: Source<unknown>): string =>
   `select ${select} from unnest($1::uuid[], $2::uuid[]) with ordinality as n(workspace_id, id, place), ` +
   `${table} t ${join} where t.workspace_id = n.workspace_id and t.id = n.id`;
 
 /** Puts each record that is there at the place of its key. */
-type LookUp<Entity> = (queryable: Queryable, keys: readonly [string, string], found: (Entity | null)[]) => Promise<void>;
+type LookUp<Entity> = (queryable: Queryable, keys: readonly Buffer[], found: (Entity | null)[]) => Promise<void>;
 
 function lookUpRows<Entity>(source: Source<Entity>): LookUp<Entity> {
   const text = lookUpText(`n.place::int, ${source.select}`, source);
@@ -45,11 +44,12 @@ function lookUpRows<Entity>(source: Source<Entity>): LookUp<Entity> {
 }
 
 /** All rows as one value, which is decoded once: of a row of a dozen columns, a thirtieth of what a read costs this process. */
-function lookUpJson<Entity>(source: Source<Entity>, { select, fromValues }: NonNullable<Source<Entity>['json']>): LookUp<Entity> {
-  const text = lookUpText(`json_agg(json_build_array(${select}, n.place)) as rows`, source);
+function lookUpJson<Entity>(source: Source<Entity>, { select, fromColumns }: NonNullable<Source<Entity>['json']>): LookUp<Entity> {
+  const text = lookUpText(`json_build_array(${select}, array_agg(n.place)) as columns`, source);
   return async (queryable, keys, found) => {
-    const [answer] = await queryable.query<{ rows: unknown[][] | null }>(text, keys);
-    for (const values of answer?.rows ?? []) found[(values.at(-1) as number) - 1] = fromValues(values);
+    const [answer] = await queryable.query<{ columns: JsonColumns }>(text, keys);
+    const places = (answer?.columns.at(-1) ?? []) as number[];
+    for (const [row, place] of places.entries()) found[place - 1] = fromColumns(answer?.columns as JsonColumns, row);
   };
 }
 
@@ -71,7 +71,12 @@ export function createByIdReader<Entity>(
   async function load(batch: readonly Waiting<Entity>[]): Promise<void> {
     try {
       const found = new Array<Entity | null>(batch.length).fill(null);
-      await lookUp(queryable, [uuids(batch.map((read) => read.workspaceId)), uuids(batch.map((read) => read.id))], found);
+      const keys = [batch.map((read) => read.workspaceId), batch.map((read) => read.id)];
+      await lookUp(
+        queryable,
+        keys.map((column) => encodeColumn('uuid', column)),
+        found,
+      );
       for (const [i, { resolve }] of batch.entries()) resolve(found[i] as Entity | null);
     } catch (error) {
       for (const { reject } of batch) reject(error);

@@ -18,8 +18,8 @@ export interface Database extends Queryable {
   readonly kind: 'postgres' | 'pglite';
 
   /**
-   * For single statements that are quick whatever the size of the tables: those that come up together may travel on one connection, one
-   * behind the other. Never inside a transaction.
+   * For single statements that are written for one index and quick whatever the values and the size of the tables: those that come up together
+   * may travel on one connection, one behind the other, and each keeps its plan. Never inside a transaction.
    */
   readonly shared: Queryable;
 

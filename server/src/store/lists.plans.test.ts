@@ -35,6 +35,7 @@ async function planOf(database: Database, run: (queryable: Queryable) => Promise
   });
   const { text, parameters } = sent[0] as (typeof sent)[number];
   const literal = (value: unknown): string => {
+    if (Buffer.isBuffer(value)) return `'{${id}}'`; // A column of ids, which are binary.
     const text = Array.isArray(value) ? `{${value.join(',')}}` : value instanceof Date ? value.toISOString() : String(value);
     return `'${text.replaceAll("'", "''")}'`;
   };

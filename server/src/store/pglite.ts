@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
+import { ask } from './ask.ts';
 import {
   CommitUnknown,
   type Database,
@@ -21,7 +22,7 @@ import type { Log } from './log.ts';
 import { applyMigrations } from './migrations.ts';
 import { maintain } from './pglite-maintenance.ts';
 import { PgliteStream } from './pglite-stream.ts';
-import { plannerSettings } from './planner.ts';
+import { type Planning, plannerSettings, SessionPlans } from './planner.ts';
 import { describe, runScript, runStatement } from './statements.ts';
 import { BEGIN, runTransaction, SELECT_ID, type Session } from './transaction.ts';
 import { Turns } from './turns.ts';
@@ -136,12 +137,13 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
 class PgliteDatabase implements Database {
   readonly kind = 'pglite';
   /** There is but one connection. */
-  readonly shared: Queryable = this;
+  readonly shared: Queryable = { query: (text, parameters) => this.#run('kept', text, parameters) };
   readonly #pglite: PGlite;
   readonly #client: pg.Client;
   readonly #log: Log;
   readonly #unlock: () => void;
   readonly #session: Session;
+  readonly #plans = new SessionPlans();
   readonly #turns = new Turns();
   readonly #holds = new Holds(1);
   readonly #maintenance: NodeJS.Timeout;
@@ -165,7 +167,7 @@ class PgliteDatabase implements Database {
   }
 
   query<Row>(text: string, parameters?: readonly unknown[]): Promise<Row[]> {
-    return this.#inTurn(() => runStatement<Row>(this.#client, true, text, parameters));
+    return this.#run('chosen', text, parameters);
   }
 
   transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
@@ -199,6 +201,13 @@ class PgliteDatabase implements Database {
 
   isListening(): boolean {
     return this.#closing === null;
+  }
+
+  #run<Row>(planning: Planning, text: string, parameters: readonly unknown[] | undefined): Promise<Row[]> {
+    return this.#inTurn(() => {
+      for (const command of this.#plans.ahead(planning)) ask(this.#client, command).catch(() => undefined);
+      return runStatement<Row>(this.#client, true, text, parameters);
+    });
   }
 
   /** The directory's lock keeps other processes away, the turn other callers in this one. */

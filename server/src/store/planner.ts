@@ -21,6 +21,15 @@ export const KEPT_PLANS = `set_config('plan_cache_mode', 'force_generic_plan', t
  */
 export const QUEUE_PLANS = `${KEPT_PLANS}, set_config('enable_sort', 'off', true), set_config('enable_bitmapscan', 'off', true)`;
 
+/**
+ * How statements outside of transactions are planned. PostgreSQL makes a plan for the values at hand whenever it believes that such a plan is
+ * the better one, and of a page, whose limit it does not know beforehand, or of a few reads by id it always does: to plan them took longer than
+ * to run them. What is written for one index, whatever the values, keeps its plan; for all else the choice is left to PostgreSQL.
+ */
+export type Planning = 'kept' | 'chosen';
+
+const planCacheModes: Readonly<Record<Planning, string>> = { kept: 'force_generic_plan', chosen: 'auto' };
+
 const FIRST_PLAN_AGE_MS = 1_000;
 const MAX_PLAN_AGE_MS = 10_000;
 
@@ -28,19 +37,23 @@ const MAX_PLAN_AGE_MS = 10_000;
 export const discardPlans = 'discard plans';
 
 /**
- * When the plans of one session are old enough to be dropped: after a second at first, then after ever longer, up to ten. Even among
- * indexes a plan for a nearly empty table may choose one that is bad for a full one.
+ * The plans of one session. They are old enough to be dropped after a second at first, then after ever longer, up to ten: even among indexes
+ * a plan for a nearly empty table may choose one that is bad for a full one.
  */
-export class PlanAge {
+export class SessionPlans {
+  #planning: Planning = 'chosen';
   #ageMs = FIRST_PLAN_AGE_MS;
   #endsAt = Date.now() + FIRST_PLAN_AGE_MS;
 
-  /** True once each time the age is reached. */
-  isReached(): boolean {
+  /** What is to be sent ahead of the next statement, which wants to be planned so; left out where it says so itself. Each is told once. */
+  ahead(planning = this.#planning): string[] {
+    const commands: string[] = [];
+    if (planning !== this.#planning) commands.push(`set plan_cache_mode = ${planCacheModes[planning]}`);
+    this.#planning = planning;
     const now = Date.now();
-    if (now < this.#endsAt) return false;
+    if (now < this.#endsAt) return commands;
     this.#ageMs = Math.min(2 * this.#ageMs, MAX_PLAN_AGE_MS);
     this.#endsAt = now + this.#ageMs;
-    return true;
+    return [...commands, discardPlans];
   }
 }

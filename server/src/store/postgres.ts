@@ -17,7 +17,7 @@ import {
 import { type Hold, Holds } from './holds.ts';
 import type { Log } from './log.ts';
 import { applyMigrations } from './migrations.ts';
-import { discardPlans, KEPT_PLANS, PlanAge, plannerSettings } from './planner.ts';
+import { KEPT_PLANS, type Planning, plannerSettings, SessionPlans } from './planner.ts';
 import { BACKEND, isPooled, PoolerInTheWay, speaksForAnother } from './pooler.ts';
 import { PostgresListener } from './postgres-listener.ts';
 import { SharedRides } from './shared-rides.ts';
@@ -94,7 +94,7 @@ class PostgresDatabase implements PostgresPort {
   readonly #holds: Holds;
   readonly #broken = new WeakSet<pg.ClientBase>();
   readonly #marks = new WeakMap<pg.ClientBase, string>();
-  readonly #planAges = new WeakMap<pg.ClientBase, PlanAge>();
+  readonly #plans = new WeakMap<pg.ClientBase, SessionPlans>();
   #isPooled = false;
   #closing: Promise<void> | null = null;
 
@@ -117,7 +117,7 @@ class PostgresDatabase implements PostgresPort {
       onConnect: (client) => this.#prepare(client),
     });
     this.shared = new SharedRides<Lease>({
-      lease: () => this.#lease(),
+      lease: () => this.#lease('kept'),
       run: (lease, text, parameters) => this.#run(lease, text, parameters),
       release: (lease, spoilt) => this.#release(lease, spoilt),
       spoils: spoilsConnection,
@@ -127,7 +127,7 @@ class PostgresDatabase implements PostgresPort {
   }
 
   async query<Row>(text: string, parameters?: readonly unknown[]): Promise<Row[]> {
-    const lease = await this.#lease();
+    const lease = await this.#lease('chosen');
     let spoilt = false;
     try {
       return await this.#run<Row>(lease, text, parameters);
@@ -213,7 +213,8 @@ class PostgresDatabase implements PostgresPort {
     return this.#closing;
   }
 
-  async #lease(): Promise<Lease> {
+  /** `planning`: of statements that are not in a transaction, which says it for itself. */
+  async #lease(planning?: Planning): Promise<Lease> {
     if (this.#closing !== null) throw new DatabaseUnavailable('The database is closed.');
     let client: pg.PoolClient;
     try {
@@ -222,8 +223,10 @@ class PostgresDatabase implements PostgresPort {
       throw toPortError(error);
     }
     const session = { client, named: this.#options.preparedStatements, isBroken: () => this.#broken.has(client) };
-    // Sent ahead of the caller's statement without waiting; should it fail, so will the statement, which says why.
-    if (this.#planAges.get(client)?.isReached()) ask(client, discardPlans).catch(() => undefined);
+    // Behind a pooler a setting of the session would be a stranger's as well; there is nothing kept there anyway.
+    const ahead = this.#plans.get(client)?.ahead(session.named ? planning : undefined) ?? [];
+    // Without waiting: should one fail, so will the caller's statement, which says why.
+    for (const command of ahead) ask(client, command).catch(() => undefined);
     return { session, client, hold: this.#holds.begin() };
   }
 
@@ -241,7 +244,7 @@ class PostgresDatabase implements PostgresPort {
     const set = this.#options.preparedStatements ? settings.map((setting) => `set ${setting}; `).join('') : '';
     const rows = await runScript<{ mark: string; pid: number }>(client, `${set}select ${SERVER_MARK} as mark, ${BACKEND} as pid`);
     this.#isPooled = speaksForAnother(client, rows[0]?.pid);
-    this.#planAges.set(client, new PlanAge());
+    this.#plans.set(client, new SessionPlans());
     this.#marks.set(client, rows[0]?.mark ?? '');
   }
 
