@@ -72,8 +72,9 @@ export function createReads(
   openEventStream: EventStreams['open'],
   dashboard: DashboardReads,
 ): Reads {
-  // Pages along an index, which are quick. What may look at many rows to find few does not share: others would wait for it.
   const { shared } = database;
+  /** One filter leads along its index. More leave a choice that depends on the values, and may look at many rows: others would wait for it. */
+  const along = (filters: object): Queryable => (countOf(filters) <= 1 ? shared : database);
   const getEndpoint = createByIdReader(shared, webhookEndpointSource);
   const getWebhookEndpoint: ByIdReader<WebhookEndpoint> = async (workspaceId, id) => {
     const endpoint = await getEndpoint(workspaceId, id);
@@ -87,7 +88,7 @@ export function createReads(
       list: (database: Queryable, ...rest: Parameters<ListOf<Entity, Filters>>) => Promise<Page<Entity>>,
     ) =>
     async (workspaceId: Uuid, filters: Filters & { readonly projectId: Uuid }, page: PageRequest): Promise<Page<Entity> | null> => {
-      const found = await list(shared, workspaceId, filters, page);
+      const found = await list(along(filters), workspaceId, filters, page);
       return found.records.length > 0 || (await hasProject(database, workspaceId, filters.projectId)) ? found : null;
     };
 
@@ -95,14 +96,13 @@ export function createReads(
     ...dashboard,
     now: clock,
     getProject: createByIdReader(shared, projectSource),
-    listProjects: (workspaceId, filters, page) =>
-      listProjects(filters.metadata === undefined ? shared : database, workspaceId, filters, page),
+    listProjects: (workspaceId, filters, page) => listProjects(isSearch(filters) ? database : along(filters), workspaceId, filters, page),
     getMilestone: createByIdReader(shared, milestoneSource),
     listMilestones: withinProject(listMilestones),
     getPayment: createByIdReader(shared, paymentSource),
-    listPayments: (...request) => listPayments(shared, ...request),
+    listPayments: (workspaceId, filters, page) => listPayments(along(filters), workspaceId, filters, page),
     listProjectPayments: withinProject(listPayments),
-    listInvoices: (...request) => listInvoices(shared, ...request),
+    listInvoices: (workspaceId, filters, page) => listInvoices(along(filters), workspaceId, filters, page),
     getEvent: createByIdReader(shared, eventSource),
     searchEvents: (workspaceId, choice, limit) => searchEvents(isFiltered(choice) ? database : shared, workspaceId, choice, limit),
     openEventStream,
@@ -123,6 +123,12 @@ export function createReads(
     },
   };
 }
+
+/** How many filters are given. */
+const countOf = (filters: object): number => Object.values(filters).filter((value) => value !== undefined).length;
+
+/** What is looked for may be in every project or in none. */
+const isSearch = ({ search, metadata }: ProjectFilters): boolean => search !== undefined || metadata !== undefined;
 
 /** The handler of a GET by id. No `async`: what that keeps for later is a fortieth of what a read costs. */
 export function readsOne<Entity>(read: ByIdReader<Entity>, answer: (entity: Entity) => Answer): Route['handle'] {

@@ -2,7 +2,7 @@
 // Everything takes its turn on that connection, so that a statement can never slip into another's transaction.
 
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
 import { ask } from './ask.ts';
@@ -22,6 +22,7 @@ import type { Log } from './log.ts';
 import { applyMigrations } from './migrations.ts';
 import { maintain } from './pglite-maintenance.ts';
 import { PgliteStream } from './pglite-stream.ts';
+import { copyTemplate, makeTemplate } from './pglite-template.ts';
 import { type Planning, plannerSettings, SessionPlans } from './planner.ts';
 import { describe, runScript, runStatement } from './statements.ts';
 import { BEGIN, runTransaction, SELECT_ID, type Session } from './transaction.ts';
@@ -73,7 +74,7 @@ export async function openPglite(options: PgliteOptions): Promise<Database> {
   const unlock = await lockDirectory(dataDir, options.lockWaitMs);
   try {
     const directory = join(dataDir, DATABASE_DIRECTORY);
-    if (!existsSync(directory)) await createDatabase(dataDir, directory);
+    if (!existsSync(directory)) await createDatabase(directory, copyOrInitialise);
     const pglite = await start(directory, options.onFsync);
     return await connect(pglite, options, unlock);
   } catch (error) {
@@ -97,16 +98,26 @@ async function start(directory: string, onFsync?: () => void): Promise<PGlite> {
 }
 
 /** Under another name first, so that a crash half-way leaves nothing that looks like a database. */
-async function createDatabase(dataDir: string, directory: string): Promise<void> {
+async function createDatabase(directory: string, fill: (unfinished: string) => Promise<void>): Promise<void> {
   const unfinished = `${directory}.new`;
   rmSync(unfinished, { recursive: true, force: true });
-  mkdirSync(unfinished, { mode: 0o700 });
-  const pglite = await start(unfinished);
-  await pglite.close();
+  await fill(unfinished);
   fsyncTree(unfinished);
   renameSync(unfinished, directory);
-  fsyncDirectory(dataDir);
+  fsyncDirectory(dirname(directory));
 }
+
+async function initialise(directory: string): Promise<void> {
+  mkdirSync(directory, { mode: 0o700 });
+  await (await start(directory)).close();
+}
+
+async function copyOrInitialise(directory: string): Promise<void> {
+  if (!copyTemplate(directory)) await initialise(directory);
+}
+
+/** What an installation does ahead of the first start. */
+export const prepareTemplate = (): Promise<void> => makeTemplate((directory) => createDatabase(directory, initialise));
 
 async function connect(pglite: PGlite, options: PgliteOptions, unlock: () => void): Promise<Database> {
   const client = new pg.Client({
