@@ -3,7 +3,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -102,6 +102,22 @@ describe('the embedded database in a directory', () => {
     expect(await fresh.query('select 1 as one')).toEqual([{ one: 1 }]);
     expect(existsSync(join(other, 'postgres.new'))).toBe(false);
     await fresh.close();
+  });
+
+  test('a first start makes the files of its own where those of the installation are missing or broken, for its owner alone', async () => {
+    const packages = join(home, 'node_modules');
+    const start = async (name: string) => {
+      const fresh = await openPglite({ dataDir: join(home, name), log, packages });
+      expect(await fresh.query('select 1 as one')).toEqual([{ one: 1 }]);
+      await fresh.close();
+      expect(statSync(join(home, name, 'postgres')).mode & 0o777).toBe(0o700);
+    };
+    await start('missing');
+    mkdirSync(join(packages, '@electric-sql/pglite'), { recursive: true });
+    writeFileSync(join(packages, '@electric-sql/pglite/package.json'), '{"version":"1.0.0"}');
+    mkdirSync(join(packages, '.cache/tranche-embedded/1.0.0'), { recursive: true });
+    writeFileSync(join(packages, '.cache/tranche-embedded/1.0.0/PG_VERSION'), '12\n');
+    await start('broken');
   });
 });
 

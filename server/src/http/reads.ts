@@ -73,7 +73,7 @@ export function createReads(
   dashboard: DashboardReads,
 ): Reads {
   const { shared } = database;
-  /** One filter leads along its index. More leave a choice that depends on the values, and may look at many rows: others would wait for it. */
+  /** With one filter there is one index to go along, whatever its value. More leave a choice that depends on the values. */
   const along = (filters: object): Queryable => (countOf(filters) <= 1 ? shared : database);
   const getEndpoint = createByIdReader(shared, webhookEndpointSource);
   const getWebhookEndpoint: ByIdReader<WebhookEndpoint> = async (workspaceId, id) => {
@@ -127,7 +127,7 @@ export function createReads(
 /** How many filters are given. */
 const countOf = (filters: object): number => Object.values(filters).filter((value) => value !== undefined).length;
 
-/** What is looked for may be in every project or in none. */
+/** What may look at many projects to find few does not share: others would wait for it. */
 const isSearch = ({ search, metadata }: ProjectFilters): boolean => search !== undefined || metadata !== undefined;
 
 /** The handler of a GET by id. No `async`: what that keeps for later is a fortieth of what a read costs. */

@@ -59,6 +59,8 @@ export interface PgliteOptions {
   /** What a database in memory begins with, as `dumpDataDir` returned it. */
   readonly snapshot?: Blob;
   readonly maintenanceEveryMs?: number;
+  /** Where the files of an empty database are looked for, for a test; those of the installation otherwise. */
+  readonly packages?: string;
   /** How long to wait for another process that holds the directory. */
   readonly lockWaitMs?: number;
 }
@@ -74,8 +76,7 @@ export async function openPglite(options: PgliteOptions): Promise<Database> {
   const unlock = await lockDirectory(dataDir, options.lockWaitMs);
   try {
     const directory = join(dataDir, DATABASE_DIRECTORY);
-    if (!existsSync(directory)) await createDatabase(directory, copyOrInitialise);
-    const pglite = await start(directory, options.onFsync);
+    const pglite = existsSync(directory) ? await start(directory, options.onFsync) : await startNew(directory, options);
     return await connect(pglite, options, unlock);
   } catch (error) {
     unlock();
@@ -98,26 +99,37 @@ async function start(directory: string, onFsync?: () => void): Promise<PGlite> {
 }
 
 /** Under another name first, so that a crash half-way leaves nothing that looks like a database. */
-async function createDatabase(directory: string, fill: (unfinished: string) => Promise<void>): Promise<void> {
+async function publish(directory: string, fill: (unfinished: string) => boolean | Promise<boolean>): Promise<boolean> {
   const unfinished = `${directory}.new`;
   rmSync(unfinished, { recursive: true, force: true });
-  await fill(unfinished);
+  if (!(await fill(unfinished))) return false;
   fsyncTree(unfinished);
   renameSync(unfinished, directory);
   fsyncDirectory(dirname(directory));
+  return true;
 }
 
-async function initialise(directory: string): Promise<void> {
+async function initialise(directory: string): Promise<true> {
   mkdirSync(directory, { mode: 0o700 });
   await (await start(directory)).close();
+  return true;
 }
 
-async function copyOrInitialise(directory: string): Promise<void> {
-  if (!copyTemplate(directory)) await initialise(directory);
+/** A first start. A copy that does not start has never held anything, and gives way to files that are made here. */
+async function startNew(directory: string, { onFsync, packages }: PgliteOptions): Promise<PGlite> {
+  if (await publish(directory, (unfinished) => copyTemplate(unfinished, packages))) {
+    try {
+      return await start(directory, onFsync);
+    } catch {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  }
+  await publish(directory, initialise);
+  return start(directory, onFsync);
 }
 
 /** What an installation does ahead of the first start. */
-export const prepareTemplate = (): Promise<void> => makeTemplate((directory) => createDatabase(directory, initialise));
+export const prepareTemplate = (): Promise<void> => makeTemplate(async (directory) => void (await initialise(directory)));
 
 async function connect(pglite: PGlite, options: PgliteOptions, unlock: () => void): Promise<Database> {
   const client = new pg.Client({
@@ -183,6 +195,7 @@ class PgliteDatabase implements Database {
 
   transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     return this.#inTurn(async () => {
+      this.#plan('chosen');
       const outcome = await runTransaction(this.#session, `${BEGIN}; ${SELECT_ID}`, (transaction) => inTime(work(transaction)));
       if (outcome.committed === true) return outcome.result;
       // There is no network in between: no answer to COMMIT means that the engine has failed, and only its log knows.
@@ -214,9 +227,14 @@ class PgliteDatabase implements Database {
     return this.#closing === null;
   }
 
+  /** Without waiting: what fails here fails what follows too. */
+  #plan(planning: Planning): void {
+    for (const command of this.#plans.ahead(planning)) ask(this.#client, command).catch(() => undefined);
+  }
+
   #run<Row>(planning: Planning, text: string, parameters: readonly unknown[] | undefined): Promise<Row[]> {
     return this.#inTurn(() => {
-      for (const command of this.#plans.ahead(planning)) ask(this.#client, command).catch(() => undefined);
+      this.#plan(planning);
       return runStatement<Row>(this.#client, true, text, parameters);
     });
   }

@@ -225,7 +225,7 @@ class PostgresDatabase implements PostgresPort {
     const session = { client, named: this.#options.preparedStatements, isBroken: () => this.#broken.has(client) };
     // Behind a pooler a setting of the session would be a stranger's as well; there is nothing kept there anyway.
     const ahead = this.#plans.get(client)?.ahead(session.named ? planning : undefined) ?? [];
-    // Without waiting: should one fail, so will the caller's statement, which says why.
+    // Without waiting: a connection that is lost fails the caller's statement too, which says why. One cancelled by itself costs time alone.
     for (const command of ahead) ask(client, command).catch(() => undefined);
     return { session, client, hold: this.#holds.begin() };
   }
