@@ -1,7 +1,7 @@
 // Makes the embedded database's files survive a power cut: PGlite's own file system answers fsync without doing it.
 // Only adds what is missing; reading, writing and mounting stay PGlite's.
 
-import { closeSync, fsyncSync, openSync, readdirSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readdirSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { NodeFS } from '@electric-sql/pglite/nodefs';
 
@@ -48,16 +48,18 @@ function fsyncPath(path: string): void {
   }
 }
 
+/** Gives a directory that is whole its name, so that a crash half-way leaves nothing of that name. */
+export function publishTree(unfinished: string, directory: string): void {
+  fsyncTree(unfinished);
+  renameSync(unfinished, directory);
+  fsyncPath(dirname(directory));
+}
+
 /** Every file and directory under `directory`, and its own entry in its parent. */
-export function fsyncTree(directory: string): void {
+function fsyncTree(directory: string): void {
   for (const entry of readdirSync(directory, { recursive: true, withFileTypes: true })) {
     if (entry.isFile() || entry.isDirectory()) fsyncPath(join(entry.parentPath, entry.name));
   }
   fsyncPath(directory);
   fsyncPath(dirname(directory));
-}
-
-/** A directory's entries: what was created in it, renamed or removed. */
-export function fsyncDirectory(directory: string): void {
-  fsyncPath(directory);
 }

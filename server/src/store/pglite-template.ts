@@ -1,10 +1,10 @@
 // The files of an empty embedded database, made along with the installation: PostgreSQL takes seconds to make them, a copy a fraction of one.
 // Only a first start is the sooner for it; where they are missing or cannot be read, they are made then. They hold nothing of anybody.
 
-import { chmodSync, constants, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, constants, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { fsyncTree } from './durable-fs.ts';
+import { publishTree } from './durable-fs.ts';
 
 const installed = fileURLToPath(new URL('../../../node_modules', import.meta.url));
 
@@ -46,8 +46,7 @@ export async function makeTemplate(create: (directory: string) => Promise<void>,
   try {
     await create(made);
     copyTree(made, unfinished, modes.everybodyToRead);
-    fsyncTree(unfinished);
-    if (!existsSync(template)) renameSync(unfinished, template);
+    if (!existsSync(template)) publishTree(unfinished, template);
   } finally {
     for (const left of [made, unfinished]) rmSync(left, { recursive: true, force: true });
   }

@@ -1,8 +1,8 @@
 // The port to the embedded PostgreSQL (PGlite): one process, one connection, real fsync, a lock on the directory.
 // Everything takes its turn on that connection, so that a statement can never slip into another's transaction.
 
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
 import { ask } from './ask.ts';
@@ -16,7 +16,7 @@ import {
   type Transaction,
 } from './database.ts';
 import { lockDirectory } from './directory-lock.ts';
-import { DurableNodeFS, fsyncDirectory, fsyncTree } from './durable-fs.ts';
+import { DurableNodeFS, publishTree } from './durable-fs.ts';
 import { Holds } from './holds.ts';
 import type { Log } from './log.ts';
 import { applyMigrations } from './migrations.ts';
@@ -98,38 +98,30 @@ async function start(directory: string, onFsync?: () => void): Promise<PGlite> {
   }
 }
 
-/** Under another name first, so that a crash half-way leaves nothing that looks like a database. */
-async function publish(directory: string, fill: (unfinished: string) => boolean | Promise<boolean>): Promise<boolean> {
-  const unfinished = `${directory}.new`;
-  rmSync(unfinished, { recursive: true, force: true });
-  if (!(await fill(unfinished))) return false;
-  fsyncTree(unfinished);
-  renameSync(unfinished, directory);
-  fsyncDirectory(dirname(directory));
-  return true;
-}
-
-async function initialise(directory: string): Promise<true> {
+async function initialise(directory: string): Promise<void> {
   mkdirSync(directory, { mode: 0o700 });
   await (await start(directory)).close();
-  return true;
 }
 
 /** A first start. A copy that does not start has never held anything, and gives way to files that are made here. */
 async function startNew(directory: string, { onFsync, packages }: PgliteOptions): Promise<PGlite> {
-  if (await publish(directory, (unfinished) => copyTemplate(unfinished, packages))) {
+  const unfinished = `${directory}.new`;
+  rmSync(unfinished, { recursive: true, force: true });
+  if (copyTemplate(unfinished, packages)) {
+    publishTree(unfinished, directory);
     try {
       return await start(directory, onFsync);
     } catch {
       rmSync(directory, { recursive: true, force: true });
     }
   }
-  await publish(directory, initialise);
+  await initialise(unfinished);
+  publishTree(unfinished, directory);
   return start(directory, onFsync);
 }
 
 /** What an installation does ahead of the first start. */
-export const prepareTemplate = (): Promise<void> => makeTemplate(async (directory) => void (await initialise(directory)));
+export const prepareTemplate = (): Promise<void> => makeTemplate(initialise);
 
 async function connect(pglite: PGlite, options: PgliteOptions, unlock: () => void): Promise<Database> {
   const client = new pg.Client({

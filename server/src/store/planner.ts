@@ -23,8 +23,8 @@ export const QUEUE_PLANS = `${KEPT_PLANS}, set_config('enable_sort', 'off', true
 
 /**
  * How statements outside of transactions are planned. PostgreSQL makes a plan for the values at hand whenever it believes that such a plan is
- * the better one, and of a page, whose limit it does not know beforehand, or of a few reads by id it always does: to plan them took longer than
- * to run them. What is written for one index, whatever the values, keeps its plan; for all else the choice is left to PostgreSQL.
+ * the better one, and of a page, whose limit it does not know beforehand, it does so each time: two fifths of what a page cost it. What is
+ * written for one index, whatever the values, keeps its plan; for all else the choice is left to PostgreSQL.
  */
 export type Planning = 'kept' | 'chosen';
 
@@ -34,7 +34,7 @@ const FIRST_PLAN_AGE_MS = 1_000;
 const MAX_PLAN_AGE_MS = 10_000;
 
 /** Drops a session's kept plans, those of statements inside triggers too; each is made anew when next used. */
-export const discardPlans = 'discard plans';
+const discardPlans = 'discard plans';
 
 /**
  * The plans of one session. They are old enough to be dropped after a second at first, then after ever longer, up to ten: even among indexes
