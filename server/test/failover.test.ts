@@ -1,6 +1,7 @@
 // A failover of PostgreSQL in the middle of load: the primary is killed, its standby promoted, and the address leads to that one.
 // Real servers and real serving processes, which are not restarted.
 
+import type { Writable } from 'node:stream';
 import pg from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type LostCommit, learnOutcome, SERVER_MARK } from '../src/store/commit-outcome.ts';
@@ -163,11 +164,12 @@ const quietly = { info: () => undefined, warn: () => undefined, error: () => und
 async function connect(url: string, onQuery: () => void = () => undefined): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  const query = client.query.bind(client) as (...words: unknown[]) => unknown;
-  client.query = ((...words: unknown[]) => {
+  const { stream } = (client as unknown as { readonly connection: { readonly stream: Writable } }).connection;
+  const write = stream.write.bind(stream) as (...words: unknown[]) => boolean;
+  stream.write = (...words: unknown[]) => {
     onQuery();
-    return query(...words);
-  }) as typeof client.query;
+    return write(...words);
+  };
   return client;
 }
 

@@ -5,7 +5,7 @@ import type { Uuid } from '../domain/ids.ts';
 import { encodeColumn } from './column-encoding.ts';
 import type { Queryable } from './database.ts';
 import type { Source } from './lists.ts';
-import type { JsonColumns } from './tables.ts';
+import type { JsonColumns, JsonForm, Key } from './tables.ts';
 
 /**
  * Reads of one query. When so many have come up they leave at once: the database then works on them while further requests are still being
@@ -21,9 +21,7 @@ const MAX_WAIT_MS = 5;
 
 export type ByIdReader<Entity> = (workspaceId: Uuid, id: Uuid) => Promise<Entity | null>;
 
-interface Waiting<Entity> {
-  readonly workspaceId: Uuid;
-  readonly id: Uuid;
+interface Waiting<Entity> extends Key {
   readonly resolve: (entity: Entity | null) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -32,24 +30,35 @@ const lookUpText = (select: string, { table, join = '' }: Source<unknown>): stri
   `select ${select} from unnest($1::uuid[], $2::uuid[]) with ordinality as n(workspace_id, id, place), ` +
   `${table} t ${join} where t.workspace_id = n.workspace_id and t.id = n.id`;
 
-/** Puts each record that is there at the place of its key. */
-type LookUp<Entity> = (queryable: Queryable, keys: readonly Buffer[], found: (Entity | null)[]) => Promise<void>;
+/** What is there, each record at the place of its key, and null for what is not. */
+type LookUp<Entity> = (queryable: Queryable, keys: readonly Key[]) => Promise<(Entity | null)[]>;
+
+const columnsOf = (keys: readonly Key[]): Buffer[] =>
+  (['workspaceId', 'id'] as const).map((part) => {
+    const ids = keys.map((key) => key[part]);
+    return encodeColumn('uuid', ids);
+  });
 
 function lookUpRows<Entity>(source: Source<Entity>): LookUp<Entity> {
   const text = lookUpText(`n.place::int, ${source.select}`, source);
-  return async (queryable, keys, found) => {
-    const rows = await queryable.query<{ place: number } & Record<string, unknown>>(text, keys);
+  return async (queryable, keys) => {
+    const found = new Array<Entity | null>(keys.length).fill(null);
+    const rows = await queryable.query<{ place: number } & Record<string, unknown>>(text, columnsOf(keys));
     for (const row of rows) found[row.place - 1] = source.fromRow(row);
+    return found;
   };
 }
 
 /** All rows as one value, which is decoded once: of a row of a dozen columns, a thirtieth of what a read costs this process. */
-function lookUpJson<Entity>(source: Source<Entity>, { select, fromColumns }: NonNullable<Source<Entity>['json']>): LookUp<Entity> {
-  const text = lookUpText(`json_build_array(${select}, array_agg(n.place)) as columns`, source);
-  return async (queryable, keys, found) => {
-    const [answer] = await queryable.query<{ columns: JsonColumns }>(text, keys);
+function lookUpJson<Entity>(source: Source<Entity>, { select, fromColumns }: JsonForm<Entity>['byKey']): LookUp<Entity> {
+  const text = lookUpText(`json_build_array(${select('t')}, array_agg(n.place)) as columns`, source);
+  return async (queryable, keys) => {
+    const found = new Array<Entity | null>(keys.length).fill(null);
+    const [answer] = await queryable.query<{ columns: JsonColumns }>(text, columnsOf(keys));
     const places = (answer?.columns.at(-1) ?? []) as number[];
-    for (const [row, place] of places.entries()) found[place - 1] = fromColumns(answer?.columns as JsonColumns, row);
+    for (const [row, place] of places.entries())
+      found[place - 1] = fromColumns(answer?.columns as JsonColumns, row, keys[place - 1] as Key);
+    return found;
   };
 }
 
@@ -63,20 +72,14 @@ export function createByIdReader<Entity>(
   options: { maxBatch?: number } = {},
 ): ByIdReader<Entity> {
   const { maxBatch = MAX_BATCH } = options;
-  const lookUp = source.json === undefined ? lookUpRows(source) : lookUpJson(source, source.json);
+  const lookUp = source.json === undefined ? lookUpRows(source) : lookUpJson(source, source.json.byKey);
   let waiting: Waiting<Entity>[] = [];
   let underWay = 0;
   let patience: NodeJS.Timeout | undefined;
 
   async function load(batch: readonly Waiting<Entity>[]): Promise<void> {
     try {
-      const found = new Array<Entity | null>(batch.length).fill(null);
-      const keys = [batch.map((read) => read.workspaceId), batch.map((read) => read.id)];
-      await lookUp(
-        queryable,
-        keys.map((column) => encodeColumn('uuid', column)),
-        found,
-      );
+      const found = await lookUp(queryable, batch);
       for (const [i, { resolve }] of batch.entries()) resolve(found[i] as Entity | null);
     } catch (error) {
       for (const { reject } of batch) reject(error);

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
-import { ask } from './ask.ts';
+import { ask } from './conversation.ts';
 import {
   CommitUnknown,
   type Database,
@@ -221,7 +221,7 @@ class PgliteDatabase implements Database {
 
   /** Without waiting: what fails here fails what follows too. */
   #plan(planning: Planning): void {
-    for (const command of this.#plans.ahead(planning)) ask(this.#client, command).catch(() => undefined);
+    for (const command of this.#plans.ahead(planning)) ask(this.#client, { text: command }).catch(() => undefined);
   }
 
   #run<Row>(planning: Planning, text: string, parameters: readonly unknown[] | undefined): Promise<Row[]> {

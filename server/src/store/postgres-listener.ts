@@ -2,6 +2,7 @@
 // Repeats nothing that was missed; who relies on notifications asks isListening().
 
 import pg from 'pg';
+import { endConnection } from './conversation.ts';
 import { DatabaseUnavailable } from './database.ts';
 import type { Log } from './log.ts';
 import { describe, runScript, toPortError } from './statements.ts';
@@ -73,7 +74,7 @@ export class PostgresListener {
     await this.#connecting?.catch(() => undefined);
     const client = this.#client;
     this.#forget();
-    await client?.end().catch(() => undefined);
+    if (client !== null) await endConnection(client).catch(() => undefined);
   }
 
   async #connect(): Promise<void> {
@@ -114,8 +115,7 @@ export class PostgresListener {
       );
     } else if (now - this.#unansweredSince > GIVE_UP_MS) {
       this.#lost(client, new Error('No answer to a ping'));
-      // With a query under way, pg does not wait for it but closes the socket.
-      client.end().catch(() => undefined);
+      endConnection(client).catch(() => undefined);
     }
   }
 

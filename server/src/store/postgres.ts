@@ -2,8 +2,8 @@
 // Knows no tables of the service but `schema_migrations`, through migrations.ts.
 
 import pg from 'pg';
-import { ask, limitAnswers } from './ask.ts';
 import { learnOutcome, SERVER_MARK } from './commit-outcome.ts';
+import { ask, limitAnswers } from './conversation.ts';
 import {
   CommitUnknown,
   type Database,
@@ -20,8 +20,9 @@ import { applyMigrations } from './migrations.ts';
 import { KEPT_PLANS, type Planning, plannerSettings, SessionPlans } from './planner.ts';
 import { BACKEND, isPooled, PoolerInTheWay, speaksForAnother } from './pooler.ts';
 import { PostgresListener } from './postgres-listener.ts';
+import { ReadingSocket } from './reading-socket.ts';
 import { SharedRides } from './shared-rides.ts';
-import { describe, runScript, runStatement, sendTogether, spoilsConnection, toPortError } from './statements.ts';
+import { describe, runScript, runStatement, spoilsConnection, toPortError } from './statements.ts';
 import { BEGIN, isReusable, runAlone, runTransaction, SELECT_ID, type Session } from './transaction.ts';
 import { valueTypes } from './values.ts';
 
@@ -111,6 +112,7 @@ class PostgresDatabase implements PostgresPort {
       max: options.poolSize,
       pipeline: true,
       types: valueTypes,
+      stream: () => new ReadingSocket(),
       keepAlive: true,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       idleTimeoutMillis: IDLE_CONNECTION_MS,
@@ -142,7 +144,6 @@ class PostgresDatabase implements PostgresPort {
   /** One statement by itself. */
   #run<Row>({ session }: Lease, text: string, parameters: readonly unknown[] | undefined): Promise<Row[]> {
     if (!session.named) return runAlone<Row>(session, beginPooled, text, parameters);
-    sendTogether(session.client);
     return runStatement<Row>(session.client, true, text, parameters);
   }
 
@@ -226,7 +227,7 @@ class PostgresDatabase implements PostgresPort {
     // Behind a pooler a setting of the session would be a stranger's as well; there is nothing kept there anyway.
     const ahead = this.#plans.get(client)?.ahead(session.named ? planning : undefined) ?? [];
     // Without waiting: a connection that is lost fails the caller's statement too, which says why. One cancelled by itself costs time alone.
-    for (const command of ahead) ask(client, command).catch(() => undefined);
+    for (const command of ahead) ask(client, { text: command }).catch(() => undefined);
     return { session, client, hold: this.#holds.begin() };
   }
 

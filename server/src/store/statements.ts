@@ -2,9 +2,8 @@
 // Knows nothing of pools, transactions or which of the two databases it talks to.
 
 import { createHash } from 'node:crypto';
-import type { Writable } from 'node:stream';
 import pg from 'pg';
-import { ask } from './ask.ts';
+import { ask } from './conversation.ts';
 import { DatabaseError, DatabaseUnavailable } from './database.ts';
 import { encodeParameter } from './values.ts';
 
@@ -48,26 +47,6 @@ export function describe(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Streams that hold back what is written until the tick is over. */
-const corked = new WeakSet<Corkable>();
-
-type Corkable = Pick<Writable, 'cork' | 'uncork'>;
-
-/**
- * Lets what is sent on a connection within one tick leave in one write: each write of its own is a system call here and wakes the
- * server there. pg has no switch for it; a client without such a stream loses nothing but the gain.
- */
-export function sendTogether(client: pg.ClientBase): void {
-  const stream = (client as unknown as { readonly connection?: { readonly stream?: Corkable } }).connection?.stream;
-  if (stream?.cork === undefined || corked.has(stream)) return;
-  corked.add(stream);
-  stream.cork();
-  process.nextTick(() => {
-    corked.delete(stream);
-    stream.uncork();
-  });
-}
-
 /** Sends at once, before the first await: statements called in a row go out in a row. */
 export async function runStatement<Row>(
   client: pg.ClientBase,
@@ -75,11 +54,9 @@ export async function runStatement<Row>(
   text: string,
   parameters: readonly unknown[] | undefined,
 ): Promise<Row[]> {
-  const query: pg.QueryConfig = { text, values: parameters === undefined ? [] : parameters.map(encodeParameter) };
   const name = named ? statementName(text) : undefined;
-  if (name !== undefined) query.name = name;
   try {
-    return ((await ask(client, query)) as pg.QueryResult).rows as Row[];
+    return (await ask(client, { text, name, parameters: parameters?.map(encodeParameter) ?? [] })).rows as Row[];
   } catch (error) {
     throw toPortError(error);
   }
@@ -88,9 +65,7 @@ export async function runStatement<Row>(
 /** Several statements in one message, without parameters; the rows of the last. */
 export async function runScript<Row>(client: pg.ClientBase, text: string): Promise<Row[]> {
   try {
-    const results = await ask(client, text);
-    const last = Array.isArray(results) ? results.at(-1) : results;
-    return (last?.rows ?? []) as Row[];
+    return (await ask(client, { text })).rows as Row[];
   } catch (error) {
     throw toPortError(error);
   }

@@ -3,9 +3,9 @@
 
 import { setImmediate } from 'node:timers/promises';
 import type pg from 'pg';
-import { ask } from './ask.ts';
+import { ask, transactionStatus } from './conversation.ts';
 import { DatabaseUnavailable, type Transaction, TransactionAborted } from './database.ts';
-import { runScript, runStatement, sendTogether, toPortError } from './statements.ts';
+import { runScript, runStatement, toPortError } from './statements.ts';
 
 /** A connection that one caller at a time may use. */
 export interface Session {
@@ -45,7 +45,6 @@ class Scope implements Transaction {
   /** Sends `beginText`, which selects the transaction's id. */
   constructor(session: Session, beginText: string) {
     this.#session = session;
-    sendTogether(session.client);
     this.begun = runScript<Begun>(session.client, beginText).then((rows) => rows[0] ?? { xid: '' });
     // Awaited only after the work; until then nobody else handles its failure.
     this.begun.catch((error: Error) => {
@@ -61,7 +60,6 @@ class Scope implements Transaction {
   query<Row>(text: string, parameters?: readonly unknown[]): Promise<Row[]> {
     if (this.#over)
       return Promise.reject(this.failure ?? new Error('The transaction is over: a statement came after its work had returned.'));
-    sendTogether(this.#session.client);
     const rows = runStatement<Row>(this.#session.client, this.#session.named, text, parameters);
     // Remembered for the case that the work does not await this statement or swallows its failure.
     rows.catch((error: Error) => {
@@ -108,9 +106,8 @@ export async function runTransaction<T>(
 
 async function commit<T>(session: Session, scope: Scope, result: T, begun: Begun): Promise<Outcome<T>> {
   let command: string;
-  sendTogether(session.client);
   try {
-    command = ((await ask(session.client, 'commit')) as pg.QueryResult).command;
+    ({ command } = await ask(session.client, { text: 'commit' }));
   } catch (error) {
     const cause = toPortError(error);
     if (cause instanceof DatabaseUnavailable) return { committed: 'unknown', result, cause, ...begun };
@@ -134,7 +131,6 @@ export async function runAlone<Row>(
   text: string,
   parameters: readonly unknown[] | undefined,
 ): Promise<Row[]> {
-  sendTogether(client);
   const begun = runScript(client, beginText);
   const rows = runStatement<Row>(client, false, text, parameters);
   const ended = runScript(client, 'commit');
@@ -146,10 +142,10 @@ export async function runAlone<Row>(
 async function rollBack(session: Session): Promise<void> {
   if (session.isBroken()) return;
   // A failure leaves the connection in a transaction, and so it will be closed, which rolls back as well.
-  await ask(session.client, 'rollback').catch(() => undefined);
+  await ask(session.client, { text: 'rollback' }).catch(() => undefined);
 }
 
 /** Whether the connection can serve the next caller: alive, and outside any transaction. */
 export function isReusable(session: Session): boolean {
-  return !session.isBroken() && session.client.getTransactionStatus() === 'I';
+  return !session.isBroken() && transactionStatus(session.client) === 'I';
 }

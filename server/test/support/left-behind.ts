@@ -3,7 +3,7 @@
 
 import { getHeapSpaceStatistics } from 'node:v8';
 import pg from 'pg';
-import { ask, limitAnswers } from '../../src/store/ask.ts';
+import { ask, limitAnswers } from '../../src/store/conversation.ts';
 
 const [url, how] = process.argv.slice(2);
 const QUERIES = 200;
@@ -19,13 +19,14 @@ function oldBytes(): number {
 const client = new pg.Client({ connectionString: url, pipeline: true });
 await client.connect();
 if (how === 'limited') limitAnswers(client, 30_000);
-const send = (query: pg.QueryConfig): Promise<unknown> => (how === 'pg' ? client.query(query) : ask(client, query));
+const send = (text: string, value: string): Promise<unknown> =>
+  how === 'pg' ? client.query(text, [value]) : ask(client, { text, parameters: [value] });
 // The first ones make what is kept for good: code, plans, shapes of objects.
-for (let i = 0; i < QUERIES; i++) await send({ text: 'select $1::text', values: ['x'] });
+for (let i = 0; i < QUERIES; i++) await send('select $1::text', 'x');
 globalThis.gc?.();
 const before = oldBytes();
 for (let i = 1; i <= QUERIES; i++) {
-  await send({ text: `select repeat('x', $1 / 5) from generate_series(1, 5)`, values: [ROWS_BYTES] });
+  await send(`select repeat('x', $1 / 5) from generate_series(1, 5)`, String(ROWS_BYTES));
   // So often that no full collection comes by itself, which would take what the test is to find.
   if (i % 5 === 0) globalThis.gc?.({ type: 'minor' });
 }

@@ -1,0 +1,286 @@
+// What is asked and answered on one connection, once pg has opened it: statements leave at once and are answered in the order they were sent.
+// Knows nothing of pools, of statements' names or of what a failure means.
+
+import type { Duplex } from 'node:stream';
+import type pg from 'pg';
+import {
+  encodeScript,
+  encodeStatement,
+  HEADER_BYTES,
+  isCopy,
+  isUnasked,
+  messageTypes,
+  readCommand,
+  readError,
+  readRow,
+  readShape,
+  type Shape,
+} from './protocol.ts';
+import { ReadingSocket } from './reading-socket.ts';
+
+export interface Statement {
+  readonly text: string;
+  /** Under which it is prepared at its first use; left out for a statement that is sent whole each time. */
+  readonly name?: string | undefined;
+  /** Left out, the text may hold several statements. */
+  readonly parameters?: readonly (string | Buffer | null)[] | undefined;
+}
+
+export interface Answer {
+  /** Of the last statement of the text. */
+  readonly rows: Record<string, unknown>[];
+  /** What was carried out, such as `SELECT` or `COMMIT`, which is answered with `ROLLBACK` where the transaction had failed. */
+  readonly command: string;
+}
+
+/** As a server reports it after each answer: outside of a transaction, in one, or in one that has failed. */
+export type TransactionStatus = 'I' | 'T' | 'E';
+
+/** What was sent and is not answered yet, and what has come of its answer. */
+interface Question {
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: unknown) => void;
+  readonly sentAt: number;
+  readonly name: string | null;
+  /** Whether it prepares the statement of that name; no more, once the server says that it is. */
+  preparing: boolean;
+  shape: Shape | null;
+  rows: Record<string, unknown>[];
+  answer: Answer;
+  failure: unknown;
+}
+
+const NOTHING: Answer = { rows: [], command: '' };
+
+/**
+ * Speaks in pg's place from the first question on. pg describes each answer anew, tells each of its messages to listeners, and makes five pieces of
+ * a statement: of a read by id a tenth of what it cost this process. And it writes `query.callback = (…) => …`: a function that is written
+ * as the value of an assignment to a property is put among the old objects by V8, and what it reaches, the parameters and all rows,
+ * outlives every collection of the young. Each thirtieth byte was copied and kept, a full collection came every two or three seconds, and
+ * those were the slowest answers.
+ */
+class Conversation {
+  readonly #stream: Duplex;
+  /** pg's own reader, which is told what nobody here has asked for. */
+  readonly #tellPg: (bytes: Buffer) => void;
+  readonly #questions: Question[] = [];
+  /** How rows of prepared statements are read; null of one whose description is still to come. */
+  readonly #prepared = new Map<string, Shape | null>();
+  /** The beginning of a message whose rest is still to come, in memory for the whole of it, and how much there is. */
+  #partial: Buffer | null = null;
+  #filled = 0;
+  #isHeldBack = false;
+  #limitMs = Number.POSITIVE_INFINITY;
+  #watch: NodeJS.Timeout | null = null;
+  #lost: Error | null = null;
+  status: TransactionStatus = 'I';
+
+  constructor(stream: Duplex) {
+    this.#stream = stream;
+    const listeners = stream.listeners('data') as ((bytes: Buffer) => void)[];
+    this.#tellPg = (bytes) => {
+      for (const listener of listeners) listener(bytes);
+    };
+    stream.removeAllListeners('data');
+    const take = (chunk: Buffer): void => this.#take(chunk);
+    if (stream instanceof ReadingSocket) stream.onBytes = take;
+    else stream.on('data', take);
+    stream.on('error', (error: Error) => this.#lose(error));
+    stream.on('close', () => this.#lose(new Error('Connection terminated unexpectedly')));
+  }
+
+  get isWaiting(): boolean {
+    return this.#questions.length > 0;
+  }
+
+  /** From now on it is given up when it has not answered for so long: what came before on it might still be carried out. */
+  limitAnswers(limitMs: number): void {
+    this.#limitMs = limitMs;
+  }
+
+  ask({ text, name, parameters }: Statement): Promise<Answer> {
+    if (this.#lost !== null || !this.#stream.writable) return Promise.reject(this.#lost ?? new Error('The connection is closed'));
+    return new Promise((resolve, reject) => {
+      const isKnown = name !== undefined && this.#prepared.has(name);
+      this.#questions.push({
+        resolve,
+        reject,
+        sentAt: performance.now(),
+        name: name ?? null,
+        preparing: name !== undefined && !isKnown,
+        shape: null,
+        rows: [],
+        answer: NOTHING,
+        failure: null,
+      });
+      if (name !== undefined && !isKnown) this.#prepared.set(name, null);
+      this.#send(
+        parameters === undefined ? encodeScript(text) : encodeStatement({ name: name ?? '', parameters, text: isKnown ? null : text }),
+      );
+      if (this.#watch === null && this.#limitMs !== Number.POSITIVE_INFINITY) this.#watchFor(this.#limitMs);
+    });
+  }
+
+  /** Without a word to the server: for a connection of which no answer is expected any more. */
+  hangUp(): void {
+    this.#stream.destroy();
+  }
+
+  /** What is sent within one tick leaves in one write: each of its own is a system call here and wakes the server there. */
+  #send(message: Buffer): void {
+    if (!this.#isHeldBack) {
+      this.#isHeldBack = true;
+      this.#stream.cork();
+      process.nextTick(() => {
+        this.#isHeldBack = false;
+        this.#stream.uncork();
+      });
+    }
+    this.#stream.write(message);
+  }
+
+  #watchFor(ms: number): void {
+    this.#watch = setTimeout(() => this.#look(), ms).unref();
+  }
+
+  /** One timer for all questions, which looks when the first of them can be late. */
+  #look(): void {
+    this.#watch = null;
+    const [first] = this.#questions;
+    if (first === undefined) return;
+    const leftMs = first.sentAt + this.#limitMs - performance.now();
+    if (leftMs > 0) return this.#watchFor(Math.ceil(leftMs));
+    this.#questions.shift();
+    first.reject(new Error(`no answer came within ${this.#limitMs} ms`));
+    this.hangUp();
+  }
+
+  #lose(error: Error): void {
+    this.#lost ??= error;
+    if (this.#watch !== null) clearTimeout(this.#watch);
+    for (const { reject, failure } of this.#questions.splice(0)) reject(failure ?? this.#lost);
+  }
+
+  /** The bytes may be used again by whoever hands them over: what is kept of them is copied. */
+  #take(chunk: Buffer): void {
+    let at = 0;
+    if (this.#partial !== null) {
+      at = this.#complete(chunk);
+      if (this.#partial !== null) return;
+    }
+    while (chunk.length - at >= HEADER_BYTES) {
+      const end = at + 1 + chunk.readInt32BE(at + 1);
+      if (end > chunk.length) break;
+      this.#read(chunk, at, end);
+      at = end;
+    }
+    if (at < chunk.length) this.#begin(chunk, at);
+  }
+
+  #begin(chunk: Buffer, at: number): void {
+    const isLong = chunk.length - at >= HEADER_BYTES;
+    this.#partial = Buffer.allocUnsafe(isLong ? 1 + chunk.readInt32BE(at + 1) : HEADER_BYTES);
+    this.#filled = chunk.copy(this.#partial, 0, at);
+  }
+
+  /** Fills up what has begun with what it lacks, and reads it once it is whole; returns how much of the chunk that took. */
+  #complete(chunk: Buffer): number {
+    let at = 0;
+    for (let partial = this.#partial; partial !== null; partial = this.#partial) {
+      const copied = chunk.copy(partial, this.#filled, at);
+      this.#filled += copied;
+      at += copied;
+      if (this.#filled < partial.length) return at;
+      const length = 1 + partial.readInt32BE(1);
+      if (length > partial.length) {
+        // It was the header alone that was waited for.
+        this.#partial = Buffer.allocUnsafe(length);
+        partial.copy(this.#partial);
+      } else {
+        this.#partial = null;
+        this.#read(partial, 0, length);
+      }
+    }
+    return at;
+  }
+
+  /** One whole message. */
+  #read(bytes: Buffer, start: number, end: number): void {
+    const type = bytes[start] as number;
+    const [question] = this.#questions;
+    if (question === undefined || isUnasked(type)) this.#tellPg(bytes.subarray(start, end));
+    else if (isCopy(type)) {
+      question.failure = new Error('The statement copies rows, which cannot be done on this connection.');
+      this.hangUp();
+    } else if (type === messageTypes.readyForQuery) {
+      this.status = String.fromCharCode(bytes[start + HEADER_BYTES] as number) as TransactionStatus;
+      this.#questions.shift();
+      if (question.failure === null) question.resolve(question.answer);
+      else question.reject(question.failure);
+    } else this.#note(question, type, bytes, start + HEADER_BYTES, end);
+  }
+
+  /** A part of an answer. */
+  #note(question: Question, type: number, bytes: Buffer, start: number, end: number): void {
+    switch (type) {
+      case messageTypes.parseComplete:
+        question.preparing = false;
+        break;
+      case messageTypes.rowDescription:
+        question.shape = readShape(bytes, start);
+        if (question.name !== null) this.#prepared.set(question.name, question.shape);
+        break;
+      case messageTypes.dataRow:
+        this.#noteRow(question, bytes, start);
+        break;
+      case messageTypes.commandComplete:
+      case messageTypes.emptyQuery:
+        question.answer = { rows: question.rows, command: readCommand(bytes, start, end) };
+        question.rows = [];
+        break;
+      case messageTypes.errorResponse:
+        question.failure ??= readError(bytes, start, end);
+        if (question.preparing && question.name !== null) this.#prepared.delete(question.name);
+        break;
+      default: // It says that all is well, and no more.
+    }
+  }
+
+  #noteRow(question: Question, bytes: Buffer, start: number): void {
+    if (question.failure !== null) return;
+    if (question.shape === null && question.name !== null) question.shape = this.#prepared.get(question.name) ?? null;
+    try {
+      if (question.shape === null) throw new Error('A row came before its description.');
+      question.rows.push(readRow(question.shape, bytes, start));
+    } catch (error) {
+      question.failure = error;
+    }
+  }
+}
+
+const conversations = new WeakMap<pg.ClientBase, Conversation>();
+
+/** From the first call on, pg itself must be asked nothing on this connection but to end it. */
+function conversationOn(client: pg.ClientBase): Conversation {
+  const known = conversations.get(client);
+  if (known !== undefined) return known;
+  // pg keeps its stream, which is the encrypted one where there is one, without a type for it.
+  const conversation = new Conversation((client as unknown as { readonly connection: { readonly stream: Duplex } }).connection.stream);
+  conversations.set(client, conversation);
+  return conversation;
+}
+
+/** Sends a statement at once, on a connection that pg has opened; resolves once it is answered. */
+export const ask = (client: pg.ClientBase, statement: Statement): Promise<Answer> => conversationOn(client).ask(statement);
+
+/** From now on a connection that does not answer for so long is given up. */
+export const limitAnswers = (client: pg.ClientBase, limitMs: number): void => conversationOn(client).limitAnswers(limitMs);
+
+export const transactionStatus = (client: pg.ClientBase): TransactionStatus => conversationOn(client).status;
+
+/** Closes a connection: at once where something is still unanswered, since it may never be. */
+export async function endConnection(client: pg.Client): Promise<void> {
+  const conversation = conversations.get(client);
+  if (conversation?.isWaiting === true) conversation.hangUp();
+  await client.end();
+}
