@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { chownSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Duplex } from 'node:stream';
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
@@ -166,6 +166,41 @@ describe.skipIf(!available)('a query on a connection to PostgreSQL', () => {
     for (let i = 0; i < 2; i++) expect(await ask(client, later)).toMatchObject({ rows: [{ n: 5 }] });
   });
 
+  test('that cannot be sent fails by itself, and those beside it are answered', async () => {
+    const askFor = (n: number) => ask(client, { text: `select ${n} as n`, name: `n${n}`, parameters: [] });
+    const tooMany = Array.from({ length: 65_536 }, () => null);
+    const answers = [askFor(1), ask(client, { text: 'select 1', name: 'wide', parameters: tooMany }), askFor(2)];
+    expect(await Promise.allSettled(answers)).toMatchObject([
+      { value: { rows: [{ n: 1 }] } },
+      { reason: expect.any(RangeError) },
+      { value: { rows: [{ n: 2 }] } },
+    ]);
+  });
+
+  // As when it is cancelled just then: the server may or may not keep what it has prepared.
+  test('that failed before its rows were described is not taken for prepared', async () => {
+    const { stream, fake, sent } = replay();
+    const statement = { text: 'select 1 as n', name: 'cancelled', parameters: [] };
+    const first = ask(fake, statement);
+    stream.emit('data', Buffer.from('1\0\0\0\x04E\0\0\0\x0cC57014\0\0Z\0\0\0\x05I', 'latin1'));
+    await expect(first).rejects.toMatchObject({ code: '57014' });
+    void ask(fake, statement);
+    await nextTurn();
+    expect(sent.map((message) => message.toString('latin1', 0, 1))).toEqual(['P', 'P']);
+  });
+
+  test.each([
+    'T\0\0\0\x08\0\x09ab',
+    'D\0\0\0\0',
+    '\0\0\0\0\x03',
+  ])('that is answered with no message of the protocol fails: %j', async (bytes) => {
+    const { stream, fake } = replay();
+    const answer = ask(fake, { text: 'select 1 as n' });
+    stream.emit('data', Buffer.from(bytes, 'latin1'));
+    await expect(answer).rejects.toThrow();
+    await expect(ask(fake, { text: 'select 1' })).rejects.toThrow();
+  });
+
   test('that copies rows is refused, and its connection ends', async () => {
     client.on('error', () => undefined);
     await expect(ask(client, { text: 'copy (select 1) to stdout' })).rejects.toThrow('The statement copies rows');
@@ -252,7 +287,14 @@ type Streaming = { readonly connection: { readonly stream: Duplex } };
 const streamOf = (of: pg.Client): Duplex => (of as unknown as Streaming).connection.stream;
 
 /** A connection on which a test says what comes, and which leads nowhere. */
-function replay(): { readonly stream: Duplex; readonly fake: pg.Client } {
-  const stream = new Duplex({ read: () => undefined, write: (_chunk, _encoding, done) => done() });
-  return { stream, fake: { connection: { stream } } as unknown as pg.Client };
+function replay(): { readonly stream: Duplex; readonly fake: pg.Client; readonly sent: Buffer[] } {
+  const sent: Buffer[] = [];
+  const stream = new Duplex({
+    read: () => undefined,
+    write(chunk: Buffer, _encoding, done) {
+      sent.push(chunk);
+      done();
+    },
+  });
+  return { stream, fake: { connection: { stream } } as unknown as pg.Client, sent };
 }

@@ -6,6 +6,7 @@ import type pg from 'pg';
 import {
   encodeScript,
   encodeStatement,
+  endOfMessage,
   HEADER_BYTES,
   isCopy,
   isUnasked,
@@ -42,8 +43,8 @@ interface Question {
   readonly reject: (error: unknown) => void;
   readonly sentAt: number;
   readonly name: string | null;
-  /** Whether it prepares the statement of that name; no more, once the server says that it is. */
-  preparing: boolean;
+  /** False of the first of its name, until the statement is prepared and its rows are described. */
+  isDescribed: boolean;
   shape: Shape | null;
   rows: Record<string, unknown>[];
   answer: Answer;
@@ -99,24 +100,17 @@ class Conversation {
   }
 
   ask({ text, name, parameters }: Statement): Promise<Answer> {
-    if (this.#lost !== null || !this.#stream.writable) return Promise.reject(this.#lost ?? new Error('The connection is closed'));
     return new Promise((resolve, reject) => {
+      if (this.#lost !== null || !this.#stream.writable) throw this.#lost ?? new Error('The connection is closed');
       const isKnown = name !== undefined && this.#prepared.has(name);
-      this.#questions.push({
-        resolve,
-        reject,
-        sentAt: performance.now(),
-        name: name ?? null,
-        preparing: name !== undefined && !isKnown,
-        shape: null,
-        rows: [],
-        answer: NOTHING,
-        failure: null,
-      });
+      // First of all: what cannot be encoded is not asked.
+      const message =
+        parameters === undefined ? encodeScript(text) : encodeStatement({ name: name ?? '', parameters, text: isKnown ? null : text });
+      const isDescribed = name === undefined || isKnown;
+      const told = { shape: null, rows: [], answer: NOTHING, failure: null };
+      this.#questions.push({ resolve, reject, sentAt: performance.now(), name: name ?? null, isDescribed, ...told });
       if (name !== undefined && !isKnown) this.#prepared.set(name, null);
-      this.#send(
-        parameters === undefined ? encodeScript(text) : encodeStatement({ name: name ?? '', parameters, text: isKnown ? null : text }),
-      );
+      this.#send(message);
       if (this.#watch === null && this.#limitMs !== Number.POSITIVE_INFINITY) this.#watchFor(this.#limitMs);
     });
   }
@@ -163,13 +157,21 @@ class Conversation {
 
   /** The bytes may be used again by whoever hands them over: what is kept of them is copied. */
   #take(chunk: Buffer): void {
+    try {
+      this.#readAll(chunk);
+    } catch (error) {
+      this.#stream.destroy(error as Error); // What comes after bytes that are no message cannot be told apart.
+    }
+  }
+
+  #readAll(chunk: Buffer): void {
     let at = 0;
     if (this.#partial !== null) {
       at = this.#complete(chunk);
       if (this.#partial !== null) return;
     }
     while (chunk.length - at >= HEADER_BYTES) {
-      const end = at + 1 + chunk.readInt32BE(at + 1);
+      const end = endOfMessage(chunk, at);
       if (end > chunk.length) break;
       this.#read(chunk, at, end);
       at = end;
@@ -179,7 +181,7 @@ class Conversation {
 
   #begin(chunk: Buffer, at: number): void {
     const isLong = chunk.length - at >= HEADER_BYTES;
-    this.#partial = Buffer.allocUnsafe(isLong ? 1 + chunk.readInt32BE(at + 1) : HEADER_BYTES);
+    this.#partial = Buffer.allocUnsafe(isLong ? endOfMessage(chunk, at) - at : HEADER_BYTES);
     this.#filled = chunk.copy(this.#partial, 0, at);
   }
 
@@ -191,7 +193,7 @@ class Conversation {
       this.#filled += copied;
       at += copied;
       if (this.#filled < partial.length) return at;
-      const length = 1 + partial.readInt32BE(1);
+      const length = endOfMessage(partial, 0);
       if (length > partial.length) {
         // It was the header alone that was waited for.
         this.#partial = Buffer.allocUnsafe(length);
@@ -223,10 +225,11 @@ class Conversation {
   /** A part of an answer. */
   #note(question: Question, type: number, bytes: Buffer, start: number, end: number): void {
     switch (type) {
-      case messageTypes.parseComplete:
-        question.preparing = false;
+      case messageTypes.noData:
+        question.isDescribed = true;
         break;
       case messageTypes.rowDescription:
+        question.isDescribed = true;
         question.shape = readShape(bytes, start);
         if (question.name !== null) this.#prepared.set(question.name, question.shape);
         break;
@@ -240,7 +243,7 @@ class Conversation {
         break;
       case messageTypes.errorResponse:
         question.failure ??= readError(bytes, start, end);
-        if (question.preparing && question.name !== null) this.#prepared.delete(question.name);
+        if (!question.isDescribed && question.name !== null) this.#prepared.delete(question.name);
         break;
       default: // It says that all is well, and no more.
     }

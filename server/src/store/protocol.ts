@@ -6,11 +6,11 @@ import { valueTypes } from './values.ts';
 
 /** What the first byte of a message from the server says it is; the others do not occur in an answer, or say nothing that is needed. */
 export const messageTypes = {
-  parseComplete: 0x31,
   commandComplete: 0x43,
   dataRow: 0x44,
   errorResponse: 0x45,
   emptyQuery: 0x49,
+  noData: 0x6e,
   rowDescription: 0x54,
   readyForQuery: 0x5a,
 } as const;
@@ -34,6 +34,13 @@ const STATEMENT = 0x53;
 /** The byte that says the type, and four that say how long the rest is, themselves included. */
 export const HEADER_BYTES = 5;
 const LENGTH_BYTES = 4;
+
+/** Where the message ends whose header begins at `at`. */
+export function endOfMessage(bytes: Buffer, at: number): number {
+  const length = bytes.readInt32BE(at + 1);
+  if (length < LENGTH_BYTES) throw new Error('The database sent bytes that are no message of its protocol.');
+  return at + 1 + length;
+}
 
 /** A text of one or more statements without parameters. */
 export function encodeScript(text: string): Buffer {
@@ -67,9 +74,9 @@ export function encodeStatement({ name, parameters, text }: EncodedStatement): B
   at = writeHeader(message, at, BIND, binding);
   message[at++] = 0; // The portal without a name.
   at = writeName(message, at, name);
-  at = message.writeInt16BE(parameters.length, at);
+  at = message.writeUInt16BE(parameters.length, at);
   for (const parameter of parameters) at = message.writeInt16BE(Buffer.isBuffer(parameter) ? 1 : 0, at);
-  at = message.writeInt16BE(parameters.length, at);
+  at = message.writeUInt16BE(parameters.length, at);
   for (const parameter of parameters) at = writeParameter(message, at, parameter);
   at = message.writeInt16BE(0, at); // All columns of the answer as text.
 
@@ -125,7 +132,7 @@ const TYPE_OFFSET = 6;
 
 /** Of the content of a RowDescription. */
 export function readShape(message: Buffer, start: number): Shape {
-  const count = message.readInt16BE(start);
+  const count = message.readUInt16BE(start);
   const names: string[] = [];
   const parsers: Shape['parsers'][number][] = [];
   for (let i = 0, at = start + 2; i < count; i++) {
