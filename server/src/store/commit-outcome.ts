@@ -3,6 +3,7 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
+import { endConnection, limitAnswers } from './conversation.ts';
 import { DatabaseError } from './database.ts';
 import type { Log } from './log.ts';
 import { describe, runStatement, toPortError } from './statements.ts';
@@ -10,6 +11,8 @@ import { describe, runStatement, toPortError } from './statements.ts';
 /** How long to ask: a database that restarts needs some seconds, and an unanswered client must not wait for ever. */
 const ASK_FOR_MS = 20_000;
 const ASK_EVERY_MS = 200;
+/** For one answer; a network that swallows packets would otherwise have the last word. */
+const ANSWER_LIMIT_MS = 5_000;
 
 export type CommitOutcome = 'committed' | 'aborted' | 'unknown';
 
@@ -47,6 +50,7 @@ export async function learnOutcome(connect: Connect, lost: LostCommit, log: Log)
     let client: pg.Client | null = null;
     try {
       client = await connect();
+      limitAnswers(client, ANSWER_LIMIT_MS);
       while (performance.now() < until) {
         const outcome = await ask(client, lost);
         if (outcome !== 'in progress') return outcome;
@@ -59,7 +63,7 @@ export async function learnOutcome(connect: Connect, lost: LostCommit, log: Log)
       log.warn({ xid: lost.xid, reason: describe(reason) }, 'Cannot learn yet whether a commit took effect; asking again');
       await wait(ASK_EVERY_MS);
     } finally {
-      await client?.end().catch(() => undefined);
+      if (client !== null) await endConnection(client).catch(() => undefined);
     }
   }
   return 'unknown';

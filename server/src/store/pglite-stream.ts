@@ -50,7 +50,7 @@ export class PgliteStream extends Duplex {
     done();
   }
 
-  /** Not at once: pg must have noted a statement as sent before the answer to it arrives. */
+  /** Not at once: a statement must be known as sent before the answer to it arrives. */
   #enqueue(chunk: Buffer): void {
     if (this.#pending.push(chunk) === 1) queueMicrotask(() => this.#run());
   }

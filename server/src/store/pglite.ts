@@ -27,7 +27,6 @@ import { type Planning, plannerSettings, SessionPlans } from './planner.ts';
 import { describe, runScript, runStatement } from './statements.ts';
 import { BEGIN, runTransaction, SELECT_ID, type Session } from './transaction.ts';
 import { Turns } from './turns.ts';
-import { valueTypes } from './values.ts';
 
 /** PGlite starts PostgreSQL with `-F`, which turns fsync off. Of the methods to sync the log only `fsync` reaches our file system. */
 const durableParameters = [
@@ -129,8 +128,6 @@ async function connect(pglite: PGlite, options: PgliteOptions, unlock: () => voi
     database: 'postgres',
     // Given outright, or variables of the environment that are meant for a server would be obeyed.
     ssl: false,
-    pipeline: true,
-    types: valueTypes,
     stream: () => new PgliteStream(pglite),
   });
   const database = new PgliteDatabase(pglite, client, options, unlock);

@@ -2,7 +2,7 @@
 // Repeats nothing that was missed; who relies on notifications asks isListening().
 
 import pg from 'pg';
-import { endConnection } from './conversation.ts';
+import { endConnection, limitAnswers } from './conversation.ts';
 import { DatabaseUnavailable } from './database.ts';
 import type { Log } from './log.ts';
 import { describe, runScript, toPortError } from './statements.ts';
@@ -14,7 +14,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const PING_EVERY_MS = 1_000;
 /** After so long without an answer we no longer claim to be listening … */
 const SILENCE_MS = 2_500;
-/** … and after so long we open another connection. A stalled event loop alone should not cause that. */
+/** … and after so long we open another connection. */
 const GIVE_UP_MS = 10_000;
 
 type OnNotify = (payload: string) => void;
@@ -91,6 +91,7 @@ export class PostgresListener {
     });
     try {
       await client.connect();
+      limitAnswers(client, GIVE_UP_MS);
       await runScript(client, [...this.#channels.keys()].map((channel) => `listen ${pg.escapeIdentifier(channel)}`).join('; '));
     } catch (error) {
       await client.end().catch(() => undefined);
@@ -106,17 +107,12 @@ export class PostgresListener {
   }
 
   #checkAlive(client: pg.Client): void {
-    const now = performance.now();
-    if (this.#unansweredSince === null) {
-      this.#unansweredSince = now;
-      runScript(client, 'select 1').then(
-        () => (this.#unansweredSince = null),
-        () => undefined,
-      );
-    } else if (now - this.#unansweredSince > GIVE_UP_MS) {
-      this.#lost(client, new Error('No answer to a ping'));
-      endConnection(client).catch(() => undefined);
-    }
+    if (this.#unansweredSince !== null) return;
+    this.#unansweredSince = performance.now();
+    runScript(client, 'select 1').then(
+      () => (this.#unansweredSince = null),
+      () => undefined, // The connection is lost, of which it tells by itself.
+    );
   }
 
   #lost(client: pg.Client, error: Error): void {

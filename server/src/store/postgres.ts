@@ -24,7 +24,6 @@ import { ReadingSocket } from './reading-socket.ts';
 import { SharedRides } from './shared-rides.ts';
 import { describe, runScript, runStatement, spoilsConnection, toPortError } from './statements.ts';
 import { BEGIN, isReusable, runAlone, runTransaction, SELECT_ID, type Session } from './transaction.ts';
-import { valueTypes } from './values.ts';
 
 /** A write waits for another at most so long; the lane then puts the batch back. */
 const LOCK_TIMEOUT_MS = 5_000;
@@ -110,8 +109,6 @@ class PostgresDatabase implements PostgresPort {
       connectionString: options.url,
       fallback_application_name: 'tranche',
       max: options.poolSize,
-      pipeline: true,
-      types: valueTypes,
       stream: () => new ReadingSocket(),
       keepAlive: true,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -254,7 +251,6 @@ class PostgresDatabase implements PostgresPort {
     const client = new pg.Client({
       connectionString: this.#options.directUrl ?? this.#options.url,
       fallback_application_name: 'tranche',
-      types: valueTypes,
       keepAlive: true,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     });

@@ -35,11 +35,12 @@ const STATEMENT = 0x53;
 export const HEADER_BYTES = 5;
 const LENGTH_BYTES = 4;
 
-/** Where the message ends whose header begins at `at`. */
-export function endOfMessage(bytes: Buffer, at: number): number {
+/** How many bytes from `at` on are needed to go on: those of the whole message, or of its header where that is not all there. */
+export function neededAt(bytes: Buffer, at: number): number {
+  if (bytes.length - at < HEADER_BYTES) return HEADER_BYTES;
   const length = bytes.readInt32BE(at + 1);
   if (length < LENGTH_BYTES) throw new Error('The database sent bytes that are no message of its protocol.');
-  return at + 1 + length;
+  return 1 + length;
 }
 
 /** A text of one or more statements without parameters. */

@@ -29,7 +29,7 @@ interface BulkStatement<Entity> {
  * sixths of the time of an array a row, since it looks up how to write a value once a column.
  */
 export interface JsonForm<Entity> extends ColumnForm<(columns: JsonColumns, row: number) => Entity> {
-  /** The same without the columns of the primary key, for whoever finds rows by it: a quarter less of a payment to write, send and decode. */
+  /** The same without the columns of the key, for whoever finds rows by it: a quarter less of a payment to write, send and decode. */
   readonly byKey: ColumnForm<(columns: JsonColumns, row: number, key: Key) => Entity>;
 }
 
@@ -39,7 +39,7 @@ interface ColumnForm<Reader> {
   readonly fromColumns: Reader;
 }
 
-/** The primary key of a tenant table. */
+/** By which a record of a workspace is found: in every tenant table a unique index, in most the primary key. */
 export interface Key {
   readonly workspaceId: Uuid;
   readonly id: Uuid;

@@ -3,7 +3,7 @@
 
 import { setImmediate } from 'node:timers/promises';
 import type pg from 'pg';
-import { ask, transactionStatus } from './conversation.ts';
+import { ask, isAtRest } from './conversation.ts';
 import { DatabaseUnavailable, type Transaction, TransactionAborted } from './database.ts';
 import { runScript, runStatement, toPortError } from './statements.ts';
 
@@ -145,7 +145,7 @@ async function rollBack(session: Session): Promise<void> {
   await ask(session.client, { text: 'rollback' }).catch(() => undefined);
 }
 
-/** Whether the connection can serve the next caller: alive, and outside any transaction. */
+/** Whether the connection can serve the next caller: alive, with everything answered, and outside any transaction. */
 export function isReusable(session: Session): boolean {
-  return !session.isBroken() && transactionStatus(session.client) === 'I';
+  return !session.isBroken() && isAtRest(session.client);
 }

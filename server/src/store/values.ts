@@ -69,8 +69,7 @@ function encodeArray(items: readonly unknown[]): string {
 }
 
 /**
- * A parameter as it is sent. Done before pg sees the value: an exception half-way through pg's own conversion would leave the connection
- * believing in a prepared statement that was closed again.
+ * A parameter as it is sent. Whatever throws here throws before anything is sent.
  */
 export function encodeParameter(value: unknown): string | Buffer | null {
   if (value === null || value === undefined) return null;
