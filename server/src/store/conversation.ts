@@ -107,9 +107,17 @@ class Conversation {
       // First of all: what cannot be encoded is not asked.
       const message =
         parameters === undefined ? encodeScript(text) : encodeStatement({ name: name ?? '', parameters, text: isKnown ? null : text });
-      const isDescribed = name === undefined || isKnown;
-      const told = { shape: null, rows: [], answer: NOTHING, failure: null };
-      this.#questions.push({ resolve, reject, sentAt: performance.now(), name: name ?? null, isDescribed, ...told });
+      this.#questions.push({
+        resolve,
+        reject,
+        sentAt: performance.now(),
+        name: name ?? null,
+        isDescribed: name === undefined || isKnown,
+        shape: null,
+        rows: [],
+        answer: NOTHING,
+        failure: null,
+      });
       if (name !== undefined && !isKnown) this.#prepared.set(name, null);
       this.#send(message);
       if (this.#limitMs !== Number.POSITIVE_INFINITY) this.#watchFor(this.#limitMs);
