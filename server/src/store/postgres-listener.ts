@@ -111,7 +111,11 @@ export class PostgresListener {
     this.#unansweredSince = performance.now();
     runScript(client, 'select 1').then(
       () => (this.#unansweredSince = null),
-      () => undefined, // The connection is lost, of which it tells by itself.
+      (error: Error) => {
+        // Where the connection lives on, as when somebody cancels the ping by hand, nothing else would tell.
+        this.#lost(client, error);
+        endConnection(client).catch(() => undefined);
+      },
     );
   }
 

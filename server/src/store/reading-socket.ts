@@ -1,5 +1,5 @@
 // A socket whose bytes are read into one piece of memory that all of its kind share, and handed over at once.
-// Otherwise each read is given 64 KB of its own, of which an answer of a few seldom leaves anything: a twentieth of what a read by id cost.
+// Otherwise each read is given 64 KB of its own, however little comes: a twentieth of what a read by id cost.
 
 import { Socket } from 'node:net';
 

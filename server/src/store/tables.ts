@@ -29,7 +29,7 @@ interface BulkStatement<Entity> {
  * sixths of the time of an array a row, since it looks up how to write a value once a column.
  */
 export interface JsonForm<Entity> extends ColumnForm<(columns: JsonColumns, row: number) => Entity> {
-  /** The same without the columns of the key, for whoever finds rows by it: a quarter less of a payment to write, send and decode. */
+  /** The same without the columns of the key, for whoever finds rows by it: two columns less to write, send and decode. */
   readonly byKey: ColumnForm<(columns: JsonColumns, row: number, key: Key) => Entity>;
 }
 
