@@ -68,6 +68,25 @@ describe('a hit', () => {
   });
 });
 
+describe('a key that is looked up again', () => {
+  test('stays the same object as long as nothing of it has changed', async () => {
+    const { cache, keys, state } = setUp('a');
+    const first = await cache.find('a');
+    const again = async (secret: string): Promise<ApiKey> => {
+      state.now += MAX_ENTRY_AGE_MS;
+      await cache.find(secret);
+      return cache.find(secret) as ApiKey;
+    };
+    keys.set('a', makeKey('a'));
+    expect(await again('a')).toBe(first);
+    keys.set('a', { ...makeKey('a'), revokedAt: new Date(5) });
+    const revoked = await again('a');
+    expect(revoked.revokedAt).toEqual(new Date(5));
+    keys.set('a', { ...makeKey('a'), scopes: ['payments:read'] });
+    expect(await again('a')).toMatchObject({ revokedAt: null, scopes: ['payments:read'] });
+  });
+});
+
 describe('a look-up under way', () => {
   test('is shared by whoever asks for the same key meanwhile, in whatever turn of the event loop', async () => {
     const { cache, state } = setUp('a');

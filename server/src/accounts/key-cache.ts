@@ -2,6 +2,7 @@
 // Never holds a secret and never caches that a key is unknown; whether a key still holds is judged at each use, not here.
 
 import { hash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { ApiKey } from '../domain/api-key.ts';
 import type { Uuid } from '../domain/ids.ts';
 import type { Database } from '../store/database.ts';
@@ -71,8 +72,10 @@ export function createKeyCache({ lookUp, database, now }: KeyCacheOptions): KeyC
   }
 
   function store(digest: string, key: ApiKey, askedAt: number): void {
+    const known = entries.get(digest);
     entries.delete(digest); // Put at the end, so that the first entry is always the oldest.
-    entries.set(digest, { key, storedAt: askedAt });
+    // A key that has not changed stays the same object: a busy one is looked up twice a second, and all that is kept must be collected one day.
+    entries.set(digest, { key: known !== undefined && isDeepStrictEqual(known.key, key) ? known.key : key, storedAt: askedAt });
     if (entries.size > MAX_ENTRIES) entries.delete(entries.keys().next().value as string);
   }
 

@@ -2,6 +2,7 @@
 // Pure. The webhook body is exactly {"event","data"}, with camelCase data, as the given interface shows. Source: DESIGN §1, §4.5.
 
 import { hash } from 'node:crypto';
+import { decimal } from './decimal.ts';
 import { encodeId, type Uuid } from './ids.ts';
 import type { Invoice } from './invoice.ts';
 import { formatInvoiceNumber } from './invoice.ts';
@@ -103,19 +104,25 @@ export function endpointDisabled(
   });
 }
 
+/** Of SHA-256. */
+const HASH_BYTES = 32;
+
 /** The hash before the first event of a workspace. */
-export const GENESIS_HASH = Buffer.alloc(32);
+export const GENESIS_HASH = Buffer.alloc(HASH_BYTES);
 
 /** SHA-256 of the previous hash and of each field with its length in front, so that no two logs share a hash. */
 export function chainHash(previous: Buffer, event: { workspaceId: Uuid; seq: number; id: Uuid; createdAt: Date; body: string }): Buffer {
   let text = '';
-  for (const part of [event.workspaceId, String(event.seq), event.id, formatTimestamp(event.createdAt)]) text += `${part.length}:${part}`;
+  for (const part of [event.workspaceId, decimal(event.seq), event.id, formatTimestamp(event.createdAt)]) text += `${part.length}:${part}`;
   const bodyLength = Buffer.byteLength(event.body);
   text += `${bodyLength}:`;
   const input = Buffer.allocUnsafe(previous.length + text.length + bodyLength);
   previous.copy(input);
   input.write(text, previous.length, 'latin1');
   input.write(event.body, previous.length + text.length);
-  // By way of a string: measured as two thirds of the time of asking for a buffer.
-  return Buffer.from(hash('sha256', input, 'binary'), 'binary');
+  // By way of a string: measured as two thirds of the time of asking for a buffer. Its bytes one by one, for memory of its own (store/values.ts).
+  const bytes = hash('sha256', input, 'binary');
+  const digest = Buffer.alloc(HASH_BYTES);
+  for (let i = 0; i < HASH_BYTES; i++) digest[i] = bytes.charCodeAt(i);
+  return digest;
 }

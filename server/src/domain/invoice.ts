@@ -1,6 +1,7 @@
 // An invoice: the document of one approved milestone. Its number is taken at issue, gapless in its workspace, never reused.
 // Pure: it is handed the time and fresh ids, and touches nothing outside its arguments. Source: DESIGN §2.
 
+import { decimal } from './decimal.ts';
 import type { Uuid } from './ids.ts';
 
 /** The document itself. */
@@ -53,5 +54,5 @@ export interface IssuedInvoice extends Invoice {
 
 /** `INV-000042`: the number as people read it. It grows past six digits by itself. */
 export function formatInvoiceNumber(number: number, prefix: string): string {
-  return `${prefix}${String(number).padStart(6, '0')}`;
+  return `${prefix}${decimal(number).padStart(6, '0')}`;
 }

@@ -18,9 +18,9 @@ export const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
 export function createRequestIds(nowMs: number, random: (bytes: Uint8Array) => void): () => string {
   const bytes = new Uint8Array(3);
   random(bytes);
-  const process = `${nowMs.toString(36)}${Buffer.from(bytes).toString('hex')}`;
+  const ofProcess = `req_${nowMs.toString(36)}${Buffer.from(bytes).toString('hex')}_`;
   let count = 0;
-  return () => `req_${process}_${(count++).toString(36)}`;
+  return () => ofProcess + (count++).toString(36);
 }
 
 /** One request on its way to its answer. */
