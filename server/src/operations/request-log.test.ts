@@ -1,7 +1,7 @@
 // The ring between requests and their log: what is kept, in which order, what becomes of it when the database is slow or away, and what it costs.
 // No database: the test says when a write ends.
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { RequestLogEntry } from '../domain/request-log.ts';
 import { createRequestLog, RING_SIZE } from './request-log.ts';
 
@@ -42,6 +42,31 @@ describe('the log of requests', () => {
       ['other', 'GET', 'o', 2],
       ['k', 'PATCH', 'later', 1],
     ]);
+  });
+
+  test('writes what was answered ten times a second, and what was refused for the rate limit once', async () => {
+    vi.useFakeTimers();
+    try {
+      const { log, written } = make(1);
+      const write = log.noteOf('POST', '/');
+      const stop = log.start();
+      for (let i = 1; i <= 20; i++) {
+        write.answered(key, `w${i}`, 'POST', 201, 1);
+        write.answered(key, `r${i}`, 'POST', 429, 1);
+        await vi.advanceTimersByTimeAsync(100);
+        expect(written.filter(({ status }) => status === 201)).toHaveLength(i);
+      }
+      write.answered(key, 'r21', 'POST', 429, 1);
+      await stop();
+      const refusals = written.filter(({ status }) => status === 429);
+      expect(refusals.map(({ requestId, count }) => [requestId, count])).toEqual([
+        ['r1', 10],
+        ['r11', 10],
+        ['r21', 1],
+      ]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test('keeps every write and every failure, and of successful reads one in so many', async () => {

@@ -4,12 +4,16 @@
 import type { Uuid } from '../domain/ids.ts';
 import type { LoggedMethod, RequestLogEntry } from '../domain/request-log.ts';
 import type { Family } from './instruments.ts';
+import { ShortTexts } from './short-texts.ts';
 
 /** Answers that wait to be written: some seconds of the fastest server's writes. */
 export const RING_SIZE = 16_384;
 /** Answers of one statement. */
-const BATCH = 1_024;
-const FLUSH_INTERVAL_MS = 1_000;
+const BATCH = 256;
+/** Often and little at a time: all answers of a second at once hold up whatever is asked for in those milliseconds. */
+const FLUSH_INTERVAL_MS = 100;
+/** Refusals for the rate limit are gathered for so many of them, a second. */
+const GATHERED_FLUSHES = 10;
 const RATE_LIMITED = 429;
 
 /** Who asked: a key, or a person with a session in its place. */
@@ -26,9 +30,9 @@ export interface RequestNote {
 
 export interface RequestLog {
   noteOf(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string): RequestNote;
-  /** Writes what is waiting. */
+  /** Writes what is waiting, and what is being gathered. */
   flush(): Promise<void>;
-  /** Begins to write every second; the returned function ends that and writes a last time. */
+  /** Begins to write what waits, ten times a second; the returned function ends that and writes a last time. */
   start(): () => Promise<void>;
   families(): Family[];
 }
@@ -42,11 +46,11 @@ export interface RequestLogOptions {
   readonly onError: (error: unknown) => void;
 }
 
+/** What is kept of an answer beside its request's id. */
 interface Slot {
   workspaceId: Uuid;
   keyId: Uuid;
   bySession: boolean;
-  requestId: string;
   method: LoggedMethod;
   path: string;
   status: number;
@@ -55,11 +59,23 @@ interface Slot {
   count: number;
 }
 
+/** An answer on its way into the ring. */
+interface Answered {
+  readonly asker: Asker;
+  readonly requestId: string;
+  readonly method: LoggedMethod;
+  readonly path: string;
+  readonly status: number;
+  readonly durationMs: number;
+  readonly at: number;
+  /** How many it stands for: those that were refused alike within a second. */
+  count: number;
+}
+
 const emptySlot = (): Slot => ({
   workspaceId: '',
   keyId: '',
   bySession: false,
-  requestId: '',
   method: 'GET',
   path: '',
   status: 0,
@@ -71,53 +87,56 @@ const emptySlot = (): Slot => ({
 export function createRequestLog(options: RequestLogOptions): RequestLog {
   const { insert, sampleOneIn, newId, now, onError } = options;
   const ring = Array.from({ length: RING_SIZE }, emptySlot);
+  const requestIds = new ShortTexts(RING_SIZE);
   let first = 0;
   let waiting = 0;
   let written = 0;
   let dropped = 0;
   let untilSample = sampleOneIn;
   let flushing: Promise<void> | null = null;
-  /** Refusals for the rate limit that wait, by who asked for what: those of the same second are one entry, or whoever floods the server would fill the log. */
-  const refused = new Map<string, Slot>();
+  /** Refusals for the rate limit of the last second, by who asked for what: they are one entry, or whoever floods the server would fill the log. */
+  const refused = new Map<string, Answered>();
 
-  function keep(asker: Asker, requestId: string, method: LoggedMethod, path: string, status: number, durationMs: number): Slot | null {
+  function keep({ asker, requestId, method, path, status, durationMs, at, count }: Answered): void {
     if (waiting === RING_SIZE) {
       dropped += 1;
-      return null;
+      return;
     }
-    const slot = ring[(first + waiting) % RING_SIZE] as Slot;
+    const place = (first + waiting) % RING_SIZE;
+    const slot = ring[place] as Slot;
     waiting += 1;
+    requestIds.put(place, requestId);
     slot.workspaceId = asker.workspaceId;
     slot.keyId = asker.keyId;
     slot.bySession = asker.session !== null;
-    slot.requestId = requestId;
     slot.method = method;
     slot.path = path;
     slot.status = status;
     slot.durationMs = durationMs;
-    slot.at = now();
-    slot.count = 1;
-    return slot;
+    slot.at = at;
+    slot.count = count;
   }
 
-  function gather(asker: Asker, requestId: string, method: LoggedMethod, path: string, durationMs: number): void {
+  function gather(answered: Answered): void {
+    const { asker, method, path } = answered;
     const name = `${asker.workspaceId}:${asker.keyId}:${method} ${path}`;
     const known = refused.get(name);
-    if (known !== undefined) {
-      known.count += 1;
-      return;
-    }
-    const slot = keep(asker, requestId, method, path, RATE_LIMITED, durationMs);
-    if (slot !== null) refused.set(name, slot);
+    if (known !== undefined) known.count += 1;
+    else if (refused.size === RING_SIZE) dropped += 1;
+    else refused.set(name, answered);
+  }
+
+  function keepRefused(): void {
+    for (const answered of refused.values()) keep(answered);
+    refused.clear();
   }
 
   function take(): RequestLogEntry[] {
-    // What is handed on counts no further.
-    refused.clear();
     const count = Math.min(waiting, BATCH);
     return Array.from({ length: count }, (_, i) => {
-      const { at, ...rest } = ring[(first + i) % RING_SIZE] as Slot;
-      return { ...rest, id: newId(), createdAt: new Date(at) };
+      const place = (first + i) % RING_SIZE;
+      const { at, ...rest } = ring[place] as Slot;
+      return { ...rest, requestId: requestIds.at(place), id: newId(), createdAt: new Date(at) };
     });
   }
 
@@ -139,9 +158,14 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
     flushing = null;
   }
 
-  function flush(): Promise<void> {
+  function writeWaiting(): Promise<void> {
     if (flushing === null && waiting > 0) flushing = writeAll();
     return flushing ?? Promise.resolve();
+  }
+
+  function flush(): Promise<void> {
+    keepRefused();
+    return writeWaiting();
   }
 
   return {
@@ -150,22 +174,24 @@ export function createRequestLog(options: RequestLogOptions): RequestLog {
       const isRead = method === 'GET';
       return {
         answered(asker, requestId, asked, status, durationMs) {
-          const used = asked === 'HEAD' ? 'HEAD' : method;
-          if (status === RATE_LIMITED) {
-            gather(asker, requestId, used, path, durationMs);
-            return;
-          }
           if (isRead && status < 400) {
             untilSample -= 1;
             if (untilSample !== 0) return;
             untilSample = sampleOneIn;
           }
-          keep(asker, requestId, used, path, status, durationMs);
+          const used = asked === 'HEAD' ? 'HEAD' : method;
+          const answered: Answered = { asker, requestId, method: used, path, status, durationMs, at: now(), count: 1 };
+          if (status === RATE_LIMITED) gather(answered);
+          else keep(answered);
         },
       };
     },
     start() {
-      const timer = setInterval(() => void flush(), FLUSH_INTERVAL_MS);
+      let turn = 0;
+      const timer = setInterval(() => {
+        turn = (turn + 1) % GATHERED_FLUSHES;
+        void (turn === 0 ? flush() : writeWaiting());
+      }, FLUSH_INTERVAL_MS);
       timer.unref();
       return async () => {
         clearInterval(timer);
