@@ -72,9 +72,9 @@ describe.skipIf(!available)('a query on a connection to PostgreSQL', () => {
   });
 
   test('may take its time as long as each of its like does', async () => {
-    limitAnswers(client, 400);
-    const answers = Array.from({ length: 4 }, (_, i) => wait(i * 150).then(() => ask(client, { text: 'select pg_sleep(0.2)' })));
-    expect(await Promise.all(answers)).toHaveLength(4);
+    limitAnswers(client, 1_000);
+    const answers = Array.from({ length: 6 }, (_, i) => wait(i * 225).then(() => ask(client, { text: 'select pg_sleep(0.25)' })));
+    expect(await Promise.all(answers)).toHaveLength(6);
   });
 
   test('that was answered while this process did something else is not late', async () => {

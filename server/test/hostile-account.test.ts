@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openTestApp, type TestApp } from './support/app.ts';
-import { type Browser, openBrowser, PASSWORD, signUpOwner, totp } from './support/people.ts';
+import { type Browser, openBrowser, PASSWORD, signUpOwner, totp, turnOnTotp } from './support/people.ts';
 
 const EMAIL = 'owner@example.com';
 
@@ -16,8 +16,7 @@ let host: string;
 beforeAll(async () => {
   app = await openTestApp({ environment: { TRUSTED_PROXIES: '1' } });
   owner = await signUpOwner(app);
-  const { secret } = await owner.ok('POST', '/v1/account/totp', { body: { password: PASSWORD } });
-  await owner.ok('POST', '/v1/account/totp/verify', { body: { code: totp(secret, -1) } });
+  await turnOnTotp(owner);
   port = Number(new URL(await app.service.app.listen({ host: '127.0.0.1', port: 0 })).port);
   host = `127.0.0.1:${port}`;
 });

@@ -3,7 +3,17 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ATTEMPTS_PER_ACCOUNT, ATTEMPTS_PER_ADDRESS } from '../src/accounts/sign-in-limits.ts';
 import { openTestApp, type TestApp } from './support/app.ts';
-import { type Browser, openBrowser, PASSWORD, printSetupToken, signUpMember, signUpOwner, tokenOf, totp } from './support/people.ts';
+import {
+  type Browser,
+  openBrowser,
+  PASSWORD,
+  printSetupToken,
+  signUpMember,
+  signUpOwner,
+  tokenOf,
+  totp,
+  turnOnTotp,
+} from './support/people.ts';
 
 let app: TestApp;
 beforeEach(async () => {
@@ -180,10 +190,9 @@ describe('the second factor', () => {
   /** An owner whose sign-in asks for a code. The code that turned it on is used up. */
   async function withTotp() {
     const owner = await signUpOwner(app);
-    const { secret, backup_codes, totp_uri } = await owner.ok('POST', '/v1/account/totp', { body: { password: PASSWORD } });
-    expect(totp_uri).toContain(`secret=${secret}`);
-    await owner.ok('POST', '/v1/account/totp/verify', { body: { code: totp(secret, -1) } });
-    return { owner, secret: secret as string, backupCodes: backup_codes as string[] };
+    const { secret, backupCodes, uri } = await turnOnTotp(owner);
+    expect(uri).toContain(`secret=${secret}`);
+    return { owner, secret, backupCodes };
   }
   const complete = (browser: Browser, code: string) => browser.call('POST', '/v1/account/sign_in/totp', { body: { code } });
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ATTEMPTS_PER_ACCOUNT, ATTEMPTS_PER_ADDRESS } from '../src/accounts/sign-in-limits.ts';
 import { openTestApp, type TestApp } from './support/app.ts';
 import { testDatabases } from './support/databases.ts';
-import { type Browser, openBrowser, PASSWORD, printSetupToken, signUpOwner, tokenOf, totp } from './support/people.ts';
+import { type Browser, openBrowser, PASSWORD, printSetupToken, signUpOwner, tokenOf, totp, turnOnTotp } from './support/people.ts';
 
 const EMAIL = 'owner@example.com';
 const NEXT_PASSWORD = 'another staple of mine';
@@ -23,9 +23,7 @@ const complete = (browser: Browser, code: string) => browser.call('POST', '/v1/a
 /** An owner whose sign-in asks for a code. The code that turned it on is used up. */
 async function withTotp() {
   const owner = await signUpOwner(app);
-  const { secret, backup_codes } = await owner.ok('POST', '/v1/account/totp', { body: { password: PASSWORD } });
-  await owner.ok('POST', '/v1/account/totp/verify', { body: { code: totp(secret, -1) } });
-  return { owner, secret: secret as string, backupCodes: backup_codes as string[] };
+  return { owner, ...(await turnOnTotp(owner)) };
 }
 
 /** A browser that has proved the password and is asked for a code. */

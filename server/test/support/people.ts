@@ -2,6 +2,7 @@
 // Everything goes through the routes, as a person would.
 
 import { createHmac } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { hashToken, makeLinkToken } from '../../src/domain/link-token.ts';
 import { addSetupToken } from '../../src/store/people.ts';
 import type { CallOptions, CallResult, Json, TestApp } from './app.ts';
@@ -101,4 +102,21 @@ export function totp(secret: string, steps = 0, nowMs = Date.now()): string {
   const digest = createHmac('sha1', key).update(counter).digest();
   const offset = (digest.at(-1) as number) & 15;
   return String((digest.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0');
+}
+
+const HALF_MINUTE_MS = 30_000;
+/** As long as a test may take from there on until a code of the same half minute is no longer asked for. */
+const ENOUGH_MS = 8_000;
+const leftOfHalfMinute = (): number => HALF_MINUTE_MS - (Date.now() % HALF_MINUTE_MS);
+
+/**
+ * Has sign-ins ask for a code from now on. The code of the half minute before is used up by that, and the one that runs lasts for some
+ * seconds more, so that it does not end between two lines of a test.
+ */
+export async function turnOnTotp(owner: Browser): Promise<{ secret: string; backupCodes: string[]; uri: string }> {
+  const { secret, backup_codes, totp_uri } = await owner.ok('POST', '/v1/account/totp', { body: { password: PASSWORD } });
+  // Asked again after each wait: timers and the clock may run apart, and a hair too early is the half minute before.
+  for (let leftMs = leftOfHalfMinute(); leftMs < ENOUGH_MS; leftMs = leftOfHalfMinute()) await delay(leftMs);
+  await owner.ok('POST', '/v1/account/totp/verify', { body: { code: totp(secret, -1) } });
+  return { secret, backupCodes: backup_codes, uri: totp_uri };
 }
