@@ -65,7 +65,7 @@ export function readOptions(parameters: readonly string[]): Options {
   return {
     rounds: bounded('rounds', values.rounds, isQuick ? 1 : 4, 1, 100),
     seconds: bounded('seconds', values.seconds, isQuick ? 1 : 5, 1, 600),
-    warmSeconds: isQuick ? 1 : 2,
+    warmSeconds: isQuick ? 1 : 5,
     rows,
     largeRows: bounded('large', values.large, 1_000_000, rows, 100_000_000),
     works: works.filter((work) => parts.includes(work)),

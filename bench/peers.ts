@@ -35,7 +35,7 @@ const wanted = known.filter(({ name }) => flags.peers.split(',').includes(name))
 const schedule = {
   rounds: Number(flags.rounds ?? (flags.quick ? 1 : 4)),
   seconds: Number(flags.seconds ?? (flags.quick ? 3 : 5)),
-  warmSeconds: flags.quick ? 1 : 3,
+  warmSeconds: flags.quick ? 1 : 5,
 };
 const isShortened = flags.quick || flags.rounds !== undefined || flags.seconds !== undefined || wanted.length < known.length;
 const say = (line: string): void => console.error(line);
