@@ -2,6 +2,7 @@
 // Pure: starts nothing. An option that makes no sense is said to, and nothing is measured.
 
 import { parseArgs } from 'node:util';
+import { WARM_UP_SECONDS } from './race.ts';
 import { FEWEST_ROWS, type Work, works } from './works.ts';
 
 export const allServers = ['bare', 'by hand', 'tranche', 'embedded'] as const;
@@ -65,7 +66,7 @@ export function readOptions(parameters: readonly string[]): Options {
   return {
     rounds: bounded('rounds', values.rounds, isQuick ? 1 : 4, 1, 100),
     seconds: bounded('seconds', values.seconds, isQuick ? 1 : 5, 1, 600),
-    warmSeconds: isQuick ? 1 : 5,
+    warmSeconds: isQuick ? 1 : WARM_UP_SECONDS,
     rows,
     largeRows: bounded('large', values.large, 1_000_000, rows, 100_000_000),
     works: works.filter((work) => parts.includes(work)),

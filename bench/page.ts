@@ -4,6 +4,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { CONNECTIONS } from './load.ts';
 import { picture } from './picture.ts';
+import { WARM_UP_SECONDS } from './race.ts';
 import { pacedTable, table, verdictTable } from './report.ts';
 import type { Results } from './results.ts';
 import { FAR_PAGE, PAGE_SIZE } from './works.ts';
@@ -65,7 +66,7 @@ generator and PostgreSQL share its cores: the figures say how the servers compar
 ## How to read it
 
 - **requests/s**, **p50**, **p99**: \`wrk\` with ${CONNECTIONS} connections and 64 keys, as many requests as are answered; medians of the rounds,
-  which begin after each server has answered the same load for 5 s: the more code a server is, the longer the engine compiles it. Such a
+  which begin after each server has answered the same load for ${WARM_UP_SECONDS} s: the more code a server is, the longer the engine compiles it. Such a
   load asks less of a server that stalls; the tables "at a fixed rate" do not: there requests leave at a fixed rate and each is timed from
   when it was meant to leave. \`late\` is how late the load generator itself was.
 - **CPU s/1000**: processor seconds that 1,000 requests cost, of the service's processes and, after the plus, of PostgreSQL's.

@@ -14,7 +14,7 @@ import { directus } from './peers/directus.ts';
 import { nestjs } from './peers/nestjs.ts';
 import { asContestant, type Peer, peerWorks } from './peers/peer.ts';
 import { strapi } from './peers/strapi.ts';
-import { play, playOnce, type Race } from './race.ts';
+import { play, playOnce, type Race, WARM_UP_SECONDS } from './race.ts';
 import { table, verdictTable } from './report.ts';
 import { type Results, summarizeWork } from './results.ts';
 import { judge, peerTargets } from './targets.ts';
@@ -35,7 +35,7 @@ const wanted = known.filter(({ name }) => flags.peers.split(',').includes(name))
 const schedule = {
   rounds: Number(flags.rounds ?? (flags.quick ? 1 : 4)),
   seconds: Number(flags.seconds ?? (flags.quick ? 3 : 5)),
-  warmSeconds: flags.quick ? 1 : 5,
+  warmSeconds: flags.quick ? 1 : WARM_UP_SECONDS,
 };
 const isShortened = flags.quick || flags.rounds !== undefined || flags.seconds !== undefined || wanted.length < known.length;
 const say = (line: string): void => console.error(line);

@@ -20,6 +20,9 @@ export interface Played {
   readonly rounds: ReadonlyMap<string, readonly Round[]>;
 }
 
+/** Of a run whose figures are kept: the more code a server is, the longer the engine compiles it. */
+export const WARM_UP_SECONDS = 5;
+
 export interface Schedule {
   readonly rounds: number;
   readonly seconds: number;

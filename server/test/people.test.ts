@@ -10,9 +10,9 @@ import {
   printSetupToken,
   signUpMember,
   signUpOwner,
+  signUpOwnerWithTotp,
   tokenOf,
   totp,
-  turnOnTotp,
 } from './support/people.ts';
 
 let app: TestApp;
@@ -187,17 +187,11 @@ describe('trying too often', () => {
 });
 
 describe('the second factor', () => {
-  /** An owner whose sign-in asks for a code. The code that turned it on is used up. */
-  async function withTotp() {
-    const owner = await signUpOwner(app);
-    const { secret, backupCodes, uri } = await turnOnTotp(owner);
-    expect(uri).toContain(`secret=${secret}`);
-    return { owner, secret, backupCodes };
-  }
   const complete = (browser: Browser, code: string) => browser.call('POST', '/v1/account/sign_in/totp', { body: { code } });
 
   test('is asked for from the first right code on: the password alone opens nothing (I-31)', async () => {
-    const { owner, secret } = await withTotp();
+    const { owner, secret, uri } = await signUpOwnerWithTotp(app);
+    expect(uri).toContain(`secret=${secret}`);
     expect((await owner.ok('GET', '/v1/account')).totp_enabled).toBe(true);
     const browser = openBrowser(app);
     expect((await signIn(browser, 'owner@example.com')).body).toEqual({ object: 'sign_in', totp_required: true, account: null });
@@ -210,7 +204,7 @@ describe('the second factor', () => {
   });
 
   test('a code is good once, also for two sign-ins at once (I-31)', async () => {
-    const { secret } = await withTotp();
+    const { secret } = await signUpOwnerWithTotp(app);
     const browsers = [openBrowser(app), openBrowser(app)];
     for (const browser of browsers) await signIn(browser, 'owner@example.com');
     const code = totp(secret);
@@ -224,7 +218,7 @@ describe('the second factor', () => {
   });
 
   test('a backup code takes its place once', async () => {
-    const { backupCodes } = await withTotp();
+    const { backupCodes } = await signUpOwnerWithTotp(app);
     for (const status of [200, 403]) {
       const browser = openBrowser(app);
       await signIn(browser, 'owner@example.com');
@@ -233,7 +227,7 @@ describe('the second factor', () => {
   });
 
   test('a code without a right password before it opens nothing, and five wrong ones end the sign-in', async () => {
-    const { secret } = await withTotp();
+    const { secret } = await signUpOwnerWithTotp(app);
     expect((await complete(openBrowser(app), totp(secret))).body.code).toBe('wrong_code');
     const browser = openBrowser(app);
     await signIn(browser, 'owner@example.com');
@@ -242,7 +236,7 @@ describe('the second factor', () => {
   });
 
   test('is turned off with the password only', async () => {
-    const { owner } = await withTotp();
+    const { owner } = await signUpOwnerWithTotp(app);
     expect((await owner.call('POST', '/v1/account/totp/disable', { body: { password: 'not the password' } })).body.code).toBe(
       'wrong_password',
     );
@@ -309,9 +303,7 @@ describe('sessions', () => {
 
 describe('somebody who has lost the password', () => {
   test('gets another from the operator, and the second factor and every session end', async () => {
-    const owner = await signUpOwner(app);
-    const { secret } = await owner.ok('POST', '/v1/account/totp', { body: { password: PASSWORD } });
-    await owner.ok('POST', '/v1/account/totp/verify', { body: { code: totp(secret) } });
+    await signUpOwnerWithTotp(app);
     const { email, password } = await app.store.operations.resetPassword({ email: 'Owner@example.com' }, () => {});
     await expect(app.store.operations.resetPassword({ email: 'nobody@example.com' }, () => {})).rejects.toThrow(/Nobody/);
     expect((await openBrowser(app).call('POST', '/v1/account/sign_in', { body: { email, password: PASSWORD } })).status).toBe(401);

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ATTEMPTS_PER_ACCOUNT, ATTEMPTS_PER_ADDRESS } from '../src/accounts/sign-in-limits.ts';
 import { openTestApp, type TestApp } from './support/app.ts';
 import { testDatabases } from './support/databases.ts';
-import { type Browser, openBrowser, PASSWORD, printSetupToken, signUpOwner, tokenOf, totp, turnOnTotp } from './support/people.ts';
+import { type Browser, openBrowser, PASSWORD, printSetupToken, signUpOwner, signUpOwnerWithTotp, tokenOf, totp } from './support/people.ts';
 
 const EMAIL = 'owner@example.com';
 const NEXT_PASSWORD = 'another staple of mine';
@@ -19,12 +19,6 @@ afterEach(() => app.stop());
 const signIn = (browser: Browser, password = PASSWORD, email = EMAIL) =>
   browser.call('POST', '/v1/account/sign_in', { body: { email, password } });
 const complete = (browser: Browser, code: string) => browser.call('POST', '/v1/account/sign_in/totp', { body: { code } });
-
-/** An owner whose sign-in asks for a code. The code that turned it on is used up. */
-async function withTotp() {
-  const owner = await signUpOwner(app);
-  return { owner, ...(await turnOnTotp(owner)) };
-}
 
 /** A browser that has proved the password and is asked for a code. */
 async function challenged(): Promise<Browser> {
@@ -62,7 +56,7 @@ describe('guessing the second factor', () => {
     ['codes', (i: number) => `9${String(i).padStart(5, '0')}`],
     ['backup codes', (i: number) => `guess-${String(i).padStart(5, '0')}`],
   ])('many sign-ins at once allow no more %s than one does, and then the right one waits too (I-31)', async (_what, guess) => {
-    const { secret } = await withTotp();
+    const { secret } = await signUpOwnerWithTotp(app);
     const browsers: Browser[] = [];
     for (let i = 0; i < ATTEMPTS_PER_ACCOUNT + 8; i++) browsers.push(await challenged());
     const guesses = await Promise.all(browsers.map((browser, i) => complete(browser, guess(i))));
@@ -77,7 +71,7 @@ describe('guessing the second factor', () => {
   });
 
   test('a right code forgets the wrong ones before it', async () => {
-    const { backupCodes } = await withTotp();
+    const { backupCodes } = await signUpOwnerWithTotp(app);
     for (const code of backupCodes.slice(0, 2)) {
       for (let i = 0; i < 4; i++) expect((await complete(await challenged(), `wrong-${i}`)).body.code).toBe('wrong_code');
       expect((await complete(await challenged(), code)).status).toBe(200);
@@ -86,7 +80,7 @@ describe('guessing the second factor', () => {
   });
 
   test('of many with one backup code at once one is signed in, the others are told that the code does not fit (I-31)', async () => {
-    const { backupCodes } = await withTotp();
+    const { backupCodes } = await signUpOwnerWithTotp(app);
     const browsers = await Promise.all(Array.from({ length: 6 }, challenged));
     const answers = await Promise.all(browsers.map((browser) => complete(browser, backupCodes[0] as string)));
     expect(answers.map(({ status, body }) => [status, body.code]).sort()).toEqual([
@@ -96,7 +90,7 @@ describe('guessing the second factor', () => {
   });
 
   test('a cookie that names the counter of a sign-in is no sign-in', async () => {
-    await withTotp();
+    await signUpOwnerWithTotp(app);
     const browser = await challenged();
     const [identifier] = decodeURIComponent(browser.cookies.get('tranche_challenge') as string).split('.');
     browser.cookies.set('tranche_challenge', `2fa-attempts-${identifier}.signature`);
@@ -136,7 +130,7 @@ describe('a password that changes while somebody signs in with the old one', () 
   });
 
   test('ends a sign-in that waits for its code, and one that has sent it (I-29)', async () => {
-    const { owner, secret, backupCodes } = await withTotp();
+    const { owner, secret, backupCodes } = await signUpOwnerWithTotp(app);
     const [early, late] = [await challenged(), await challenged()];
     const { waits, letGo } = holdBack('insert into identity_sessions');
     const entering = complete(late, totp(secret));
@@ -149,7 +143,7 @@ describe('a password that changes while somebody signs in with the old one', () 
   });
 
   test('lets no sign-in begin to wait for a code (I-29)', async () => {
-    const { owner, secret } = await withTotp();
+    const { owner, secret } = await signUpOwnerWithTotp(app);
     const { waits, letGo } = holdBack('insert into identity_challenges');
     const late = openBrowser(app);
     const entering = signIn(late);

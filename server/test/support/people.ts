@@ -120,3 +120,9 @@ export async function turnOnTotp(owner: Browser): Promise<{ secret: string; back
   await owner.ok('POST', '/v1/account/totp/verify', { body: { code: totp(secret, -1) } });
   return { secret, backupCodes: backup_codes, uri: totp_uri };
 }
+
+/** The owner of the default workspace, whose sign-in asks for a code. The code that turned it on is used up. */
+export async function signUpOwnerWithTotp(app: TestApp) {
+  const owner = await signUpOwner(app);
+  return { owner, ...(await turnOnTotp(owner)) };
+}
