@@ -1,5 +1,6 @@
 // A process that asks a database (its address is the argument) many queries and says how much of their answers only a full collection would
-// take from its memory; with `pg` behind the address, by pg's own promise. In a process of its own with `--expose-gc`, since nothing else must make or leave anything meanwhile.
+// take from its memory; with `pg` behind the address, by pg's own promise. In a process of its own, since nothing else must make or leave
+// anything meanwhile; with `--expose-gc`, and with flags by which no full collection comes unasked.
 
 import { getHeapSpaceStatistics } from 'node:v8';
 import pg from 'pg';
@@ -27,7 +28,6 @@ globalThis.gc?.();
 const before = oldBytes();
 for (let i = 1; i <= QUERIES; i++) {
   await send(`select repeat('x', $1 / 5) from generate_series(1, 5)`, String(ROWS_BYTES));
-  // So often that no full collection comes by itself, which would take what the test is to find.
   if (i % 5 === 0) globalThis.gc?.({ type: 'minor' });
 }
 console.log((oldBytes() - before) / (QUERIES * ROWS_BYTES));
