@@ -20,9 +20,9 @@ export default defineConfig({
     pool: 'forks',
     // An embedded database is a few hundred megabytes and one busy core while it starts; more workers than this only wait for each other.
     maxWorkers: Math.max(1, Math.min(4, availableParallelism())),
-    // The slowest honest tests start processes and databases on a machine that is busy with the other workers.
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Only what hangs reaches them: tests start processes, databases and browsers, on a machine that others may keep busy, too.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     teardownTimeout: 20_000,
     slowTestThreshold: 2_000,
     // A forgotten `.only` would silently skip the rest.

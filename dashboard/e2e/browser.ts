@@ -21,6 +21,9 @@ export async function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: program, args: ['--no-sandbox', '--disable-dev-shm-usage'], timeout: LAUNCH_TIMEOUT_MS });
 }
 
+/** What a page that was signed out may be refused before it knows of that: who it is, and the events it follows. */
+export const refusedSignedOut = /\/v1\/(account|events\/stream)$/;
+
 export interface View {
   readonly width: number;
   readonly height: number;

@@ -63,7 +63,7 @@ describe.skipIf(chromiumMissing !== null)(`changes as they happen (${chromiumMis
 
     expect(await other.page.evaluate(() => 'isSame' in window)).toBe(true);
     expect([...one.faults, ...other.faults]).toEqual([]);
-  }, 120_000);
+  });
 
   test('a new API key, a role and the name of the workspace show with others', async () => {
     const keys = await at('/developers/api-keys');
@@ -74,5 +74,5 @@ describe.skipIf(chromiumMissing !== null)(`changes as they happen (${chromiumMis
     await people.page.getByText('nina.new@example.com').waitFor({ timeout: SOON_MS });
     await stack.call('PATCH', '/v1/workspace', { name: 'Renamed Studio' });
     await people.page.getByText('Renamed Studio').first().waitFor({ timeout: SOON_MS });
-  }, 120_000);
+  });
 });

@@ -16,7 +16,7 @@ describe.skipIf(chromiumMissing !== null)(`membership in a browser (${chromiumMi
   afterAll(async () => {
     await browser?.close();
     await stack?.stop();
-  }, 120_000);
+  });
 
   async function open(path: string, session = stack.session): Promise<Watched> {
     const watched = await openPage(browser, stack.url);
@@ -46,7 +46,7 @@ describe.skipIf(chromiumMissing !== null)(`membership in a browser (${chromiumMi
     expect(await statusOf(session, '/v1/projects')).toBeGreaterThanOrEqual(400);
     await stays.page.getByText(emailOf('Lea Leaver')).waitFor({ state: 'detached' });
     expect(stays.faults).toEqual([]);
-  }, 120_000);
+  });
 
   test('an owner makes another one, who may then do what owners alone may', async () => {
     const session = await joinAs(stack, { name: 'Olga Next', role: 'viewer' });
@@ -64,7 +64,7 @@ describe.skipIf(chromiumMissing !== null)(`membership in a browser (${chromiumMi
     // Her page offers it without being asked for anew.
     await hers.page.getByRole('button', { name: 'Close the workspace' }).waitFor();
     expect([...mine.faults, ...hers.faults]).toEqual([]);
-  }, 120_000);
+  });
 
   test('the link of an invitation that was taken back is worth nothing', async () => {
     const email = 'unwanted@example.com';
@@ -79,7 +79,7 @@ describe.skipIf(chromiumMissing !== null)(`membership in a browser (${chromiumMi
     await guest.page.getByText(/Request req_/).waitFor();
     expect(await guest.page.getByRole('button', { name: /join/i }).count()).toBe(0);
     expect(faults).toEqual([]);
-  }, 120_000);
+  });
 
   test('when another tab signs somebody else in, this one shows nothing more of what the first person read', async () => {
     const session = await joinAs(stack, { name: 'Vic Viewer', role: 'viewer' });
@@ -92,7 +92,7 @@ describe.skipIf(chromiumMissing !== null)(`membership in a browser (${chromiumMi
     await joinAs(stack, { name: 'Nora Newer', role: 'viewer' });
     await page.getByText('Seen by Ada alone').waitFor({ state: 'detached' });
     await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Audit log' }).waitFor({ state: 'detached' });
-  }, 120_000);
+  });
 
   test('a new password ends every other session and not this one; only it signs in from then on', async () => {
     await joinAs(stack, { name: 'Pia Secret', role: 'viewer' });
@@ -110,5 +110,5 @@ describe.skipIf(chromiumMissing !== null)(`membership in a browser (${chromiumMi
     await expect(signIn(stack.url, person)).rejects.toThrow('401');
     expect(await signIn(stack.url, { ...person, password: fresh })).toContain('=');
     expect(faults).toEqual([]);
-  }, 120_000);
+  });
 });

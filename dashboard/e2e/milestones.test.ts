@@ -17,7 +17,7 @@ describe.skipIf(chromiumMissing !== null)(`milestones in a browser (${chromiumMi
   afterAll(async () => {
     await browser?.close();
     await stack?.stop();
-  }, 120_000);
+  });
 
   test.each(
     views,
@@ -40,7 +40,7 @@ describe.skipIf(chromiumMissing !== null)(`milestones in a browser (${chromiumMi
     expect(await seriousViolations(page)).toEqual([]);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(view.width);
     expect(faults).toEqual([]);
-  }, 120_000);
+  });
 
   test('more milestones than are shown at once are said to be there, and come when they are asked for', async () => {
     const count = 520;
@@ -59,5 +59,5 @@ describe.skipIf(chromiumMissing !== null)(`milestones in a browser (${chromiumMi
     await page.getByText('there are earlier ones').waitFor({ state: 'detached' });
     expect(await shown.count()).toBe(count);
     expect(faults).toEqual([]);
-  }, 120_000);
+  });
 });

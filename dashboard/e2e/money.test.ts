@@ -72,7 +72,7 @@ describe.skipIf(chromiumMissing !== null)(`payments and invoices in a browser ($
       ),
     ).toHaveLength(1);
     expect(faults).toEqual([]);
-  }, 120_000);
+  });
 
   test('who may not release is offered no release', async () => {
     await prepare('for_viewers', 'manual', [[100, 'EUR']]);
@@ -81,7 +81,7 @@ describe.skipIf(chromiumMissing !== null)(`payments and invoices in a browser ($
     await rows(page, 'Payments').getByRole('link').click();
     await page.getByRole('dialog', { name: 'Payment' }).getByText('For for_viewers').waitFor();
     expect(await page.getByRole('button', { name: 'Release payment' }).count()).toBe(0);
-  }, 120_000);
+  });
 
   test('filters stand in the address, sums are of what is filtered and never of two currencies, and the export has the same rows', async () => {
     await prepare('many_currencies', 'on_approval', [
@@ -121,7 +121,7 @@ describe.skipIf(chromiumMissing !== null)(`payments and invoices in a browser ($
     await page.getByText('No payment matches').waitFor();
     await page.goBack();
     expect(faults).toEqual([]);
-  }, 120_000);
+  });
 
   test('an export that is refused says why, and leaves no file', async () => {
     const { page, expected } = await open();
@@ -139,7 +139,7 @@ describe.skipIf(chromiumMissing !== null)(`payments and invoices in a browser ($
     await notice.getByText('Two exports are under way.').waitFor();
     await notice.getByText('req_0123').waitFor();
     expect(await page.getByRole('button', { name: 'Export CSV' }).isEnabled()).toBe(true);
-  }, 120_000);
+  });
 
   test('an invoice prints as nothing but its sheet, and its PDF is the one of the server', async () => {
     await stack.call('PATCH', '/v1/workspace', {
@@ -173,7 +173,7 @@ describe.skipIf(chromiumMissing !== null)(`payments and invoices in a browser ($
     for (const text of ['Northlight GmbH', 'No VAT.']) await sheet.getByText(text, { exact: true }).waitFor();
     expect(await sheet.getByText('Southdark GmbH').count()).toBe(0);
     expect(faults).toEqual([]);
-  }, 120_000);
+  });
 
   test('on a narrow screen nothing is wider than the screen, light and dark, and axe finds nothing serious', async () => {
     await prepare('narrow', 'manual', [[123_456, 'EUR']]);

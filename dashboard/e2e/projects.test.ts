@@ -154,7 +154,7 @@ describe.skipIf(chromiumMissing !== null)(`projects in a browser (${chromiumMiss
     expect(lost).toBe(2);
     expect((await stack.call('GET', '/v1/projects?client_id=lost_answers')).data).toHaveLength(1);
     expect(faults).toEqual([]);
-  }, 120_000);
+  });
 
   test('an approval in a project released by hand says that the payment waits, and the payment does', async () => {
     const { projectId } = await prepare(['submitted'], { release: 'manual' });
@@ -168,7 +168,7 @@ describe.skipIf(chromiumMissing !== null)(`projects in a browser (${chromiumMiss
     const { data } = await stack.call('GET', `/v1/projects/${projectId}/payments`);
     expect(data).toMatchObject([{ status: 'pending', amount: 120_000 }]);
     expect(faults).toEqual([]);
-  }, 120_000);
+  });
 
   test('what was changed by somebody else meanwhile is shown before anything is approved, and the approval is of what is shown then', async () => {
     const { projectId, milestoneId } = await prepare(['submitted']);
@@ -193,7 +193,7 @@ describe.skipIf(chromiumMissing !== null)(`projects in a browser (${chromiumMiss
     await approving.getByRole('button', { name: 'Go on with the current one' }).click();
     await approving.waitFor({ state: 'hidden' });
     await row(page, 'Design').getByText('In progress').waitFor();
-  }, 120_000);
+  });
 
   test('a question that is open says by itself that the milestone was changed meanwhile, and does nothing until that was seen', async () => {
     const { projectId, milestoneId } = await prepare(['submitted']);
@@ -209,7 +209,7 @@ describe.skipIf(chromiumMissing !== null)(`projects in a browser (${chromiumMiss
     expect(await approving.getByRole('button', { name: 'Approve and release €1,200.00' }).isDisabled()).toBe(true);
     expect((await stack.call('GET', `/v1/projects/${projectId}/payments`)).data).toEqual([]);
     expect(faults).toEqual([]);
-  }, 120_000);
+  });
 
   test('a form keeps what was typed when somebody else saved first, and what they saved stays', async () => {
     const { projectId, milestoneId } = await prepare([]);
@@ -227,7 +227,7 @@ describe.skipIf(chromiumMissing !== null)(`projects in a browser (${chromiumMiss
     await editing.getByRole('button', { name: 'Save' }).click();
     await editing.waitFor({ state: 'hidden' });
     expect(await stack.call('GET', `/v1/milestones/${milestoneId}`)).toMatchObject({ title: 'Design, mended', amount: 130_000 });
-  }, 120_000);
+  });
 
   test('a project is edited, archived and made active again; archived, it offers no moves', async () => {
     const { projectId } = await prepare(['submitted']);
@@ -247,7 +247,7 @@ describe.skipIf(chromiumMissing !== null)(`projects in a browser (${chromiumMiss
     await dialog(page, 'Make this project active again?').getByRole('button', { name: 'Unarchive' }).click();
     await page.getByRole('button', { name: 'Approve' }).waitFor();
     expect(faults).toEqual([]);
-  }, 120_000);
+  });
 
   test('a viewer and a developer are offered only what their roles may do', async () => {
     const { projectId } = await prepare(['submitted']);
@@ -260,7 +260,7 @@ describe.skipIf(chromiumMissing !== null)(`projects in a browser (${chromiumMiss
     await openSettled(developer.page, `/projects/${projectId}`);
     await row(developer.page, 'Design').getByRole('button', { name: 'Withdraw' }).waitFor();
     expect(await developer.page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
-  }, 120_000);
+  });
 
   test('two browsers see what the other does without asking', async () => {
     const { projectId } = await prepare([]);
@@ -277,7 +277,7 @@ describe.skipIf(chromiumMissing !== null)(`projects in a browser (${chromiumMiss
     await row(one.page, 'Design').getByText('Approved').waitFor();
     await one.page.getByRole('list', { name: 'Amounts by currency' }).getByText('€1,200.00').last().waitFor();
     expect([...one.faults, ...other.faults]).toEqual([]);
-  }, 120_000);
+  });
 
   test('texts that look like scripts are shown as texts, wherever they show', async () => {
     const payload = `"><img src=x onerror="window.broken=1"><script>window.broken=1</script>{{7*7}}javascript:window.broken=1`;
@@ -335,7 +335,7 @@ describe.skipIf(chromiumMissing !== null)(`projects in a browser (${chromiumMiss
     await page.getByRole('button', { name: 'Approve and release €1,200.00' }).click();
     await row(page, 'Design').getByText('Approved').waitFor();
     expect(faults).toEqual([]);
-  }, 120_000);
+  });
 
   test('with ten thousand projects the list answers within 200 ms at the 95th percentile, is searched, and scrolls', async () => {
     const count = 10_000;

@@ -25,7 +25,7 @@ describe.skipIf(chromiumMissing !== null)(`settings in a browser (${chromiumMiss
 
   beforeAll(async () => {
     [stack, browser] = await Promise.all([startStack(), openBrowser()]);
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await stack?.stop();
@@ -77,7 +77,7 @@ describe.skipIf(chromiumMissing !== null)(`settings in a browser (${chromiumMiss
     expect(await entry.textContent()).toContain('127.0.0.1');
     expect(await seriousViolations(page)).toEqual([]);
     expect(faults).toEqual([]);
-  }, 60_000);
+  });
 
   test('a change that somebody else made in between is not overwritten, and the refusal names its request', async () => {
     const { page, expected, faults } = await open();
@@ -92,7 +92,7 @@ describe.skipIf(chromiumMissing !== null)(`settings in a browser (${chromiumMiss
       .waitFor();
     expect((await stack.call('GET', '/v1/workspace')).tax_id).toBe('DE2');
     expect(faults).toEqual([]);
-  }, 60_000);
+  });
 
   test('the front page follows what others do, and leads to where it is dealt with', async () => {
     const project = await stack.call('POST', '/v1/projects', {
@@ -120,7 +120,7 @@ describe.skipIf(chromiumMissing !== null)(`settings in a browser (${chromiumMiss
     await released.getByRole('table', { name: 'Released per month in EUR' }).waitFor({ state: 'attached' });
     await released.getByRole('row', { name: /^EUR/ }).getByText('€42.00').waitFor();
     expect(faults).toEqual([]);
-  }, 60_000);
+  });
 
   test('texts that would be scripts are texts on every page, whoever wrote them where', async () => {
     const own = await startStack();
@@ -189,7 +189,7 @@ describe.skipIf(chromiumMissing !== null)(`settings in a browser (${chromiumMiss
     await page.getByText('Stays to be read').waitFor();
     expect(await page.getByRole('button', { name: 'New project' }).count()).toBe(0);
     expect(faults).toEqual([]);
-  }, 120_000);
+  });
 });
 
 /** A plain picture as a PNG file. */

@@ -3,7 +3,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { seriousViolations } from './accessibility.ts';
-import { chromiumMissing, openBrowser, openPage, type View, WAIT_MS, type Watched, wide } from './browser.ts';
+import { chromiumMissing, openBrowser, openPage, refusedSignedOut, type View, WAIT_MS, type Watched, wide } from './browser.ts';
 import { openSettled, settled } from './settled.ts';
 import { enter, owner, type Stack, signIn, startStack } from './stack.ts';
 
@@ -13,7 +13,7 @@ describe.skipIf(chromiumMissing !== null)(`the dashboard in a browser (${chromiu
 
   beforeAll(async () => {
     [stack, browser] = await Promise.all([startStack(), openBrowser()]);
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await stack?.stop();
@@ -59,7 +59,7 @@ describe.skipIf(chromiumMissing !== null)(`the dashboard in a browser (${chromiu
 
   test('who is not signed in is sent to sign in, and after it to where they wanted', async () => {
     const { page, faults, expected } = await open();
-    expected.push(/\/v1\/account$/);
+    expected.push(refusedSignedOut);
     await openSettled(page, '/projects?status=active');
     await expect.poll(() => page.url(), { timeout: WAIT_MS }).toBe(`${stack.url}/sign-in?next=%2Fprojects%3Fstatus%3Dactive`);
     await page.getByLabel('E-mail').fill(owner.email);

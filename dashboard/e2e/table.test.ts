@@ -13,7 +13,7 @@ describe.skipIf(chromiumMissing !== null)(`a table in a browser (${chromiumMissi
 
   beforeAll(async () => {
     [stack, browser] = await Promise.all([startStack(), openBrowser()]);
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await stack?.stop();

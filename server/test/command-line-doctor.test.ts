@@ -58,7 +58,7 @@ describe('doctor', () => {
       await tranche(['serve'], { ...used, ENCRYPTION_KEY: otherKey }),
       /^This database was sealed with another encryption key\. Start with /,
     );
-  }, 90_000);
+  });
 
   test('tells a port that something else uses from one of ours', async () => {
     const silent = await listening(createServer((socket) => void socket.end('SSH-2.0-x\r\n')));
@@ -92,27 +92,23 @@ describe('doctor', () => {
     expect(readdirSync(join(home, 'open'))).toEqual([]);
   });
 
-  test.skipIf(postgres?.available !== true)(
-    'finds a DATABASE_URL that leads nowhere, and another ENCRYPTION_KEY',
-    async () => {
-      const variables = (await postgres?.make()) as Record<string, string>;
-      const nowhere = { ...variables, DATABASE_URL: postgresUrl(1) };
-      const lost = await tranche(['doctor'], { ...nowhere, PORT: '0' });
-      expect([lost.code, toMend(lost)]).toEqual([1, [expect.stringMatching(/cannot be used: .*ECONNREFUSED.* Check DATABASE_URL/)]]);
-      expectRefused(await tranche(['serve'], nowhere), /^The database is out of reach: connect ECONNREFUSED 127\.0\.0\.1:1/);
-      const unknown = { ...variables, DATABASE_URL: `${variables.DATABASE_URL}_not` };
-      expectRefused(await tranche(['serve'], unknown), /^The database ended the connection: database "\w+" does not exist/);
+  test.skipIf(postgres?.available !== true)('finds a DATABASE_URL that leads nowhere, and another ENCRYPTION_KEY', async () => {
+    const variables = (await postgres?.make()) as Record<string, string>;
+    const nowhere = { ...variables, DATABASE_URL: postgresUrl(1) };
+    const lost = await tranche(['doctor'], { ...nowhere, PORT: '0' });
+    expect([lost.code, toMend(lost)]).toEqual([1, [expect.stringMatching(/cannot be used: .*ECONNREFUSED.* Check DATABASE_URL/)]]);
+    expectRefused(await tranche(['serve'], nowhere), /^The database is out of reach: connect ECONNREFUSED 127\.0\.0\.1:1/);
+    const unknown = { ...variables, DATABASE_URL: `${variables.DATABASE_URL}_not` };
+    expectRefused(await tranche(['serve'], unknown), /^The database ended the connection: database "\w+" does not exist/);
 
-      const server = await startServer(variables);
-      const sound = await tranche(['doctor'], { ...variables, PORT: String(server.port) });
-      // The test's own server runs without fsync, which is the one thing to be found here.
-      expect(toMend(sound)).toEqual([expect.stringContaining('fsync is off')]);
-      const other = { ...variables, ENCRYPTION_KEY: otherKey, PORT: '0' };
-      expect(toMend(await tranche(['doctor'], other)).join()).toContain('sealed with another encryption key');
-      expectRefused(await tranche(['serve'], other), /^This database was sealed with another encryption key\./);
-    },
-    60_000,
-  );
+    const server = await startServer(variables);
+    const sound = await tranche(['doctor'], { ...variables, PORT: String(server.port) });
+    // The test's own server runs without fsync, which is the one thing to be found here.
+    expect(toMend(sound)).toEqual([expect.stringContaining('fsync is off')]);
+    const other = { ...variables, ENCRYPTION_KEY: otherKey, PORT: '0' };
+    expect(toMend(await tranche(['doctor'], other)).join()).toContain('sealed with another encryption key');
+    expectRefused(await tranche(['serve'], other), /^This database was sealed with another encryption key\./);
+  });
 });
 
 describe('a configuration that is not right', () => {

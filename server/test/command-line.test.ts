@@ -84,7 +84,7 @@ describe('a first start on an empty directory', () => {
     await again.stop();
     // Without a server the same commands open the directory themselves.
     await manageKeys({ DATA_DIR: directory }, ['First key']);
-  }, 90_000);
+  });
 
   test('that finds its port taken makes nothing that would be lost: the next start shows the first key', async () => {
     const blocker = createServer().listen(0, '127.0.0.1');
@@ -96,75 +96,59 @@ describe('a first start on an empty directory', () => {
     expectRefused(refused, new RegExp(`^Port ${port} is in use. Choose another one: PORT=${port + 1} npm start $`));
     const server = await startServer({ DATA_DIR: directory });
     expect(server.stdout()).toMatch(secretForm);
-  }, 60_000);
+  });
 });
 
 describe.each(places)('a running server, $name', (place) => {
-  test.skipIf(!place.available)(
-    'keys are made, listed and revoked beside it, and a revoked one stops working',
-    async () => {
-      const variables = await place.make();
-      const server = await startServer({ ...variables, LOG_LEVEL: 'trace' });
-      await manageKeys(variables, ['TRANCHE_API_KEY']);
-      const told = (await tranche(['keys', 'create', '--name', 'second', '--expires-at', '2099-01-31T00:00:00Z'], variables)).stdout;
-      const [, secret, id] =
-        /^(tr_live_\w{38})\n\nThat is the key "second" \((key_\w+)\)\.\nIt is shown this once and cannot be read again\.\n$/.exec(told) ??
-        [];
-      expect((await server.call('GET', '/v1/projects', { key: secret })).status).toBe(200);
-      for (const again of [1, 2]) {
-        const revoked: Json = JSON.parse((await tranche(['keys', 'revoke', id as string, '--json'], variables)).stdout);
-        expect(revoked, `time ${again}`).toMatchObject({ id, status: 'revoked' });
-      }
-      const list: Json[] = JSON.parse((await tranche(['keys', 'list', '--json'], variables)).stdout);
-      expect(list.map(({ name, status }) => [name, status]).at(-1)).toEqual(['second', 'revoked']);
-      expect(JSON.stringify(list)).not.toMatch(secretForm);
-      const revoked = await server.call('POST', '/v1/projects', { key: secret, body: { name: 'p', client_id: 'c' } });
-      expect([revoked.status, revoked.body.code]).toEqual([401, 'api_key_revoked']);
-      const { stdout, stderr } = await server.stop();
-      for (const hidden of [secret, variables.TRANCHE_API_KEY, variables.ENCRYPTION_KEY]) {
-        if (hidden !== undefined) expect([stdout.includes(hidden), stderr.includes(hidden)]).toEqual([false, false]);
-      }
-      expect(parseLog(stderr).filter((line) => line.level >= 40)).toEqual([]);
-    },
-    60_000,
-  );
+  test.skipIf(!place.available)('keys are made, listed and revoked beside it, and a revoked one stops working', async () => {
+    const variables = await place.make();
+    const server = await startServer({ ...variables, LOG_LEVEL: 'trace' });
+    await manageKeys(variables, ['TRANCHE_API_KEY']);
+    const told = (await tranche(['keys', 'create', '--name', 'second', '--expires-at', '2099-01-31T00:00:00Z'], variables)).stdout;
+    const [, secret, id] =
+      /^(tr_live_\w{38})\n\nThat is the key "second" \((key_\w+)\)\.\nIt is shown this once and cannot be read again\.\n$/.exec(told) ?? [];
+    expect((await server.call('GET', '/v1/projects', { key: secret })).status).toBe(200);
+    for (const again of [1, 2]) {
+      const revoked: Json = JSON.parse((await tranche(['keys', 'revoke', id as string, '--json'], variables)).stdout);
+      expect(revoked, `time ${again}`).toMatchObject({ id, status: 'revoked' });
+    }
+    const list: Json[] = JSON.parse((await tranche(['keys', 'list', '--json'], variables)).stdout);
+    expect(list.map(({ name, status }) => [name, status]).at(-1)).toEqual(['second', 'revoked']);
+    expect(JSON.stringify(list)).not.toMatch(secretForm);
+    const revoked = await server.call('POST', '/v1/projects', { key: secret, body: { name: 'p', client_id: 'c' } });
+    expect([revoked.status, revoked.body.code]).toEqual([401, 'api_key_revoked']);
+    const { stdout, stderr } = await server.stop();
+    for (const hidden of [secret, variables.TRANCHE_API_KEY, variables.ENCRYPTION_KEY]) {
+      if (hidden !== undefined) expect([stdout.includes(hidden), stderr.includes(hidden)]).toEqual([false, false]);
+    }
+    expect(parseLog(stderr).filter((line) => line.level >= 40)).toEqual([]);
+  });
 
-  test.skipIf(!place.available)(
-    'TRANCHE_API_KEY is made at the start, kept at the next, and once revoked refuses it',
-    async () => {
-      const variables = await place.make();
-      const first = await startServer(variables);
-      expect(first.stdout()).not.toMatch(secretForm);
-      const [own]: Json[] = JSON.parse((await tranche(['keys', 'list', '--json'], variables)).stdout);
-      await first.stop();
-      const second = await startServer({ ...variables, TRANCHE_API_KEY: someKey() });
-      expect((await second.call('GET', '/v1/projects', { key: variables.TRANCHE_API_KEY })).status).toBe(200);
-      expect((await second.ok('GET', '/v1/api_keys')).data).toHaveLength(2);
-      await tranche(['keys', 'revoke', own.id], variables);
-      await second.stop();
-      expectRefused(
-        await tranche(['serve'], { ...variables, PORT: '0' }),
-        /^TRANCHE_API_KEY names a key that was revoked or has expired\./,
-      );
-    },
-    60_000,
-  );
+  test.skipIf(!place.available)('TRANCHE_API_KEY is made at the start, kept at the next, and once revoked refuses it', async () => {
+    const variables = await place.make();
+    const first = await startServer(variables);
+    expect(first.stdout()).not.toMatch(secretForm);
+    const [own]: Json[] = JSON.parse((await tranche(['keys', 'list', '--json'], variables)).stdout);
+    await first.stop();
+    const second = await startServer({ ...variables, TRANCHE_API_KEY: someKey() });
+    expect((await second.call('GET', '/v1/projects', { key: variables.TRANCHE_API_KEY })).status).toBe(200);
+    expect((await second.ok('GET', '/v1/api_keys')).data).toHaveLength(2);
+    await tranche(['keys', 'revoke', own.id], variables);
+    await second.stop();
+    expectRefused(await tranche(['serve'], { ...variables, PORT: '0' }), /^TRANCHE_API_KEY names a key that was revoked or has expired\./);
+  });
 });
 
 const postgres = places.find(({ name }) => name === 'PostgreSQL');
 
 describe('migrate', () => {
-  test.skipIf(postgres?.available !== true)(
-    'says what it did, and that there was nothing to do',
-    async () => {
-      const variables = (await postgres?.make()) as Record<string, string>;
-      const applied = await tranche(['migrate'], variables);
-      expect(applied).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Applied: 0001_initial.*\.\n$/), stderr: '' });
-      expect(await tranche(['migrate'], variables)).toMatchObject({ code: 0, stdout: 'The database is up to date.\n', stderr: '' });
-      expectRefused(await tranche(['keys', 'list'], variables), /^There is no workspace yet; run "tranche serve" once\. $/);
-    },
-    60_000,
-  );
+  test.skipIf(postgres?.available !== true)('says what it did, and that there was nothing to do', async () => {
+    const variables = (await postgres?.make()) as Record<string, string>;
+    const applied = await tranche(['migrate'], variables);
+    expect(applied).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Applied: 0001_initial.*\.\n$/), stderr: '' });
+    expect(await tranche(['migrate'], variables)).toMatchObject({ code: 0, stdout: 'The database is up to date.\n', stderr: '' });
+    expectRefused(await tranche(['keys', 'list'], variables), /^There is no workspace yet; run "tranche serve" once\. $/);
+  });
 });
 
 describe('bad arguments', () => {
@@ -205,7 +189,7 @@ describe('bad arguments', () => {
       expect(answer).toContain('{"error":');
     }
     expect((await server.ok('GET', '/v1/api_keys')).data).toHaveLength(1);
-  }, 60_000);
+  });
 });
 
 describe('verify', () => {
@@ -229,7 +213,7 @@ describe('verify', () => {
     const broken = await tranche(['verify'], variables);
     expect([broken.code, broken.stdout.replaceAll(/\s+/g, ' ')]).toEqual([1, expect.stringContaining('BROKEN event 2 (evt_')]);
     expectToFit(broken.stdout);
-  }, 60_000);
+  });
 });
 
 describe('the control socket', () => {

@@ -92,7 +92,7 @@ for (const place of places) {
     () => {
       test('what was answered is there, what was not is whole or absent, a repetition settles it, and every event is delivered', async () => {
         await survive(place);
-      }, 90_000);
+      }, 240_000);
     },
   );
 }

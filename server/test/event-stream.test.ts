@@ -213,7 +213,7 @@ describe('what a stream may take', () => {
     await until(() => streams.size === 0);
     // What the two ends of the connection hold by themselves is a few MiB; a page is about 50 KiB.
     expect(pages).toBeLessThan(400);
-  }, 60_000);
+  });
 
   test('a process takes no more streams than it has room for', async () => {
     const streams = createEventStreams(options({ limits: { perProcess: 0 } }));
@@ -243,7 +243,6 @@ describe('over several processes', () => {
       await until(() => again.events.length === 1);
       expect(again.events[0].data.name).toBe('q');
     },
-    60_000,
   );
 
   test.skipIf(!postgres.available)(
@@ -274,7 +273,6 @@ describe('over several processes', () => {
       await until(() => back.events.length > 0);
       expect(back.events[0].resources).toContain('milestones');
     },
-    60_000,
   );
 });
 

@@ -88,7 +88,7 @@ describe.skipIf(!hasPostgres)('a failover in the middle of load', () => {
     await load.settle(two);
     load.check(await readBooks(one));
     expect((await tranche(['verify'], variables)).code).toBe(0);
-  }, 120_000);
+  });
 
   test('to an asynchronous standby may lose the last that was answered, and leaves books that are whole', async () => {
     const world = await openWorld(22);
@@ -114,7 +114,7 @@ describe.skipIf(!hasPostgres)('a failover in the middle of load', () => {
     expect(verified.code, verified.stderr).toBe(0);
     const lost = load.stories.filter(({ steps }) => steps[0]?.answer).length - (await countAnswered(servers[0] as ServerProcess, load));
     expect(lost).toBeGreaterThan(0);
-  }, 120_000);
+  });
 });
 
 describe.skipIf(!hasPostgres)('a commit that the new primary never heard of', () => {
@@ -139,7 +139,7 @@ describe.skipIf(!hasPostgres)('a commit that the new primary never heard of', ()
       xid = BigInt(given.xid);
     }
     expect(await learnOutcome(() => connect(standby.url), lost, quietly)).toBe('unknown');
-  }, 120_000);
+  });
 });
 
 describe.skipIf(!hasPostgres)('a commit that is still under way when it is asked for', () => {
@@ -156,7 +156,7 @@ describe.skipIf(!hasPostgres)('a commit that is still under way when it is asked
     await slow.query('commit');
     await slow.end();
     expect(await outcome).toBe('unknown');
-  }, 60_000);
+  });
 });
 
 const quietly = { info: () => undefined, warn: () => undefined, error: () => undefined };

@@ -73,7 +73,6 @@ describe.for(testDatabases)('$name', ({ name, available }) => {
         { numRuns: Number(process.env.MODEL_RUNS ?? 25) },
       );
     },
-    120_000,
   );
 });
 

@@ -109,7 +109,7 @@ describe.skipIf(!available)(`a workspace whose lock another process holds${avail
     await Promise.all([all, more.all]);
     expect(new Set(answers.slice(refused).map((answer) => answer.status))).toEqual(new Set([201]));
     expect((count - refused) * bytes).toBeLessThan(laneLimits.queuedBytesOfWorkspace + laneLimits.batchBytes + 2 * bytes);
-  }, 60_000);
+  });
 
   test('that stays locked: its writes are refused as 503 with nothing changed, and the next ones work', async () => {
     const locked = await app.addWorkspace();
@@ -150,5 +150,5 @@ describe.skipIf(!available)(`a lane that commits slowly${available ? '' : ` (ski
     expect(ofNoisy.filter((status) => status === 201).length).toBeGreaterThan(256);
     expect(new Set(ofNoisy)).toEqual(new Set([201, 503]));
     expect(await app.faults()).toEqual([]);
-  }, 60_000);
+  });
 });

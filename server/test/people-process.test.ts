@@ -57,4 +57,4 @@ test('each start prints another token until somebody has signed up, the last one
   const third = await printed();
   expect(third.token).toBeUndefined();
   await third.server.stop();
-}, 120_000);
+});

@@ -47,7 +47,7 @@ describe.skipIf(!canPool)(`behind PgBouncer in transaction mode${skipped}`, () =
     expect((await tranche(['verify'], variables)).code).toBe(0);
     expect((await tranche(['doctor'], { ...variables, PORT: String(server.port) })).stdout).not.toContain('pooler');
     expect((await server.stop()).code).toBe(0);
-  }, 90_000);
+  });
 
   test('two servers and a worker under load share it: every answer is true, and notifications arrive', async () => {
     const variables = await pooledVariables(await emptyPostgresDatabase());
@@ -70,7 +70,7 @@ describe.skipIf(!canPool)(`behind PgBouncer in transaction mode${skipped}`, () =
     expect((await tranche(['verify'], variables)).code).toBe(0);
     for (const { stderr } of servers) expect(stderr()).not.toMatch(/prepared statement|unsupported startup|does not exist|internal_error/);
     await Promise.all([...servers.map((server) => server.stop()), worker.stop()]);
-  }, 90_000);
+  });
 
   test('what a transaction sets is gone from the session when it ends', async () => {
     const direct = await emptyPostgresDatabase();
@@ -132,7 +132,7 @@ describe.skipIf(!canPool)(`a connection to PgBouncer that is cut at COMMIT${skip
     await mark(database, 'after');
     await reached;
     expect(await marks(database)).toEqual(['after', 'before']);
-  }, 60_000);
+  });
 });
 
 describe.skipIf(!canPool)(`a pooler that the configuration does not know of${skipped}`, () => {
@@ -154,12 +154,12 @@ describe.skipIf(!canPool)(`a pooler that the configuration does not know of${ski
     const roundabout = { ...variables, DATABASE_DIRECT_URL: await pooled(direct), PREPARED_STATEMENTS: 'off' };
     const served = await tranche(['serve'], { ...roundabout, PORT: '0' });
     expect(words(served.stderr)).toMatch(/DATABASE_DIRECT_URL leads to a connection pooler itself/);
-  }, 60_000);
+  });
 
   test('in session mode is fine with the same address twice', async () => {
     const url = await pooled(await emptyPostgresDatabase(), 'session');
     // Each client keeps a session for as long as it lives, so there are no more than the pooler has: one to listen, and the rest.
     const variables = { ...postgresVariables(url), DATABASE_DIRECT_URL: url, DATABASE_POOL_SIZE: '2' };
     expect((await tranche(['migrate'], variables)).code).toBe(0);
-  }, 60_000);
+  });
 });

@@ -23,8 +23,6 @@ import {
 import { Load, randomFrom, readBooks } from './support/story-load.ts';
 import { until } from './support/webhook-fixtures.ts';
 
-const asIts = { timeout: 120_000 };
-
 interface Whole {
   readonly variables: Record<string, string>;
   readonly key: string;
@@ -72,7 +70,7 @@ const serving = async ({ operators }: Whole): Promise<number | undefined> =>
   (await readMetrics(operators)).get('tranche_processes{state="serving"}');
 
 describe.skipIf(!hasPostgres)('several processes on one port', () => {
-  test('share requests, a key’s minute and a workspace’s numbers; the banner is printed once', asIts, async () => {
+  test('share requests, a key’s minute and a workspace’s numbers; the banner is printed once', async () => {
     const limit = 160;
     const { server, variables, key } = await start(3, { RATE_LIMIT_PER_MINUTE: '1000000' });
     expect(server.stdout().match(/serves at/g)).toHaveLength(1);
@@ -104,7 +102,7 @@ describe.skipIf(!hasPostgres)('several processes on one port', () => {
     expect(statuses.filter((status) => status === 200)).toHaveLength(limit);
   });
 
-  test('a key that is revoked writes nothing on any of them from that moment, and reads nothing after a second (I-12)', asIts, async () => {
+  test('a key that is revoked writes nothing on any of them from that moment, and reads nothing after a second (I-12)', async () => {
     const { server } = await start(3);
     const { id, secret } = await server.ok('POST', '/v1/api_keys', { body: { name: 'k', scopes: ['projects:read', 'projects:write'] } });
     // Each over a connection of its own, which are dealt out in turn: so all three are asked, several times over.
@@ -133,7 +131,7 @@ describe.skipIf(!hasPostgres)('several processes on one port', () => {
     await reading;
   });
 
-  test('are told of together: series by process, what is of all once, and readiness', asIts, async () => {
+  test('are told of together: series by process, what is of all once, and readiness', async () => {
     const whole = await start(2);
     const { server, operators } = whole;
     for (let i = 0; i < 20; i += 1)
@@ -159,7 +157,7 @@ describe.skipIf(!hasPostgres)('several processes on one port', () => {
     await expect.poll(async () => (await fetch(`${operators}/readyz`)).json(), { timeout: 20_000 }).toEqual({ status: 'ready' });
   });
 
-  test('tell of all of them on the main port too, whichever is asked', asIts, async () => {
+  test('tell of all of them on the main port too, whichever is asked', async () => {
     const token = 'metrics-token-of-this-test';
     const { server } = await start(2, { METRICS_PORT: '', METRICS_TOKEN: token });
     const samples = await readMetrics(server.url, token);
@@ -168,7 +166,7 @@ describe.skipIf(!hasPostgres)('several processes on one port', () => {
     expect((await fetch(`${server.url}/metrics`)).status).toBe(401);
   });
 
-  test('finish on SIGTERM what they accepted, and none is left', asIts, async () => {
+  test('finish on SIGTERM what they accepted, and none is left', async () => {
     const { server, variables, key } = await start(2);
     const pids = children(server);
     const load = new Load([key], randomFrom(6));
@@ -183,7 +181,7 @@ describe.skipIf(!hasPostgres)('several processes on one port', () => {
     load.check(await readBooks(next));
   });
 
-  test('go with their supervisor when that is killed, and leave the port free', asIts, async () => {
+  test('go with their supervisor when that is killed, and leave the port free', async () => {
     const { server, variables } = await start(2);
     const pids = children(server);
     await server.kill9();
@@ -194,41 +192,37 @@ describe.skipIf(!hasPostgres)('several processes on one port', () => {
 });
 
 describe.skipIf(!hasPostgres)('a rolling restart', () => {
-  test(
-    'under load fails no request of a client that keeps its connections; streams end and resume without a gap (I-27)',
-    asIts,
-    async () => {
-      const whole = await start(2);
-      const { server, key } = whole;
-      const before = children(server);
-      const reader = await openStream(server.url, key, '?after_seq=0');
-      const load = startSteadyLoad(server.url, key, 12);
-      await until(() => load.answered >= 200);
-      for (const done of [1, 2]) {
-        server.signal('SIGHUP');
-        await expect.poll(() => saysInLog(server, 'rolling restart done'), { timeout: 55_000 }).toBe(done);
-      }
-      const enough = load.answered + 200;
-      await until(() => load.answered >= enough);
-      await load.stop();
-      expect(load.failures).toEqual([]);
-      expect(children(server).filter((pid) => before.includes(pid))).toEqual([]);
-      expect(await serving(whole)).toBe(2);
-      expect(server.log().filter(({ level }) => level >= 40)).toEqual([]);
+  test('under load fails no request of a client that keeps its connections; streams end and resume without a gap (I-27)', async () => {
+    const whole = await start(2);
+    const { server, key } = whole;
+    const before = children(server);
+    const reader = await openStream(server.url, key, '?after_seq=0');
+    const load = startSteadyLoad(server.url, key, 12);
+    await until(() => load.answered >= 200);
+    for (const done of [1, 2]) {
+      server.signal('SIGHUP');
+      await expect.poll(() => saysInLog(server, 'rolling restart done'), { timeout: 55_000 }).toBe(done);
+    }
+    const enough = load.answered + 200;
+    await until(() => load.answered >= enough);
+    await load.stop();
+    expect(load.failures).toEqual([]);
+    expect(children(server).filter((pid) => before.includes(pid))).toEqual([]);
+    expect(await serving(whole)).toBe(2);
+    expect(server.log().filter(({ level }) => level >= 40)).toEqual([]);
 
-      // Ended in good order, not cut.
-      await reader.ended;
-      const resumed = await openStream(server.url, key, '', { 'last-event-id': String(reader.events.at(-1)?.seq ?? 0) });
-      const last = (await server.ok('GET', '/v1/projects?limit=1')).data.length === 1 ? load : null;
-      expect(last).not.toBeNull();
-      await until(() => reader.events.length + resumed.events.length > 0 && isGapless([...reader.events, ...resumed.events]));
-      const { body } = await server.call('POST', '/v1/projects', { body: { name: 'last', client_id: 'c' } });
-      await until(() => resumed.events.some(({ data }) => data.projectId === body.id));
-      expect(isGapless([...reader.events, ...resumed.events])).toBe(true);
-    },
-  );
+    // Ended in good order, not cut.
+    await reader.ended;
+    const resumed = await openStream(server.url, key, '', { 'last-event-id': String(reader.events.at(-1)?.seq ?? 0) });
+    const last = (await server.ok('GET', '/v1/projects?limit=1')).data.length === 1 ? load : null;
+    expect(last).not.toBeNull();
+    await until(() => reader.events.length + resumed.events.length > 0 && isGapless([...reader.events, ...resumed.events]));
+    const { body } = await server.call('POST', '/v1/projects', { body: { name: 'last', client_id: 'c' } });
+    await until(() => resumed.events.some(({ data }) => data.projectId === body.id));
+    expect(isGapless([...reader.events, ...resumed.events])).toBe(true);
+  });
 
-  test('is cut short by SIGTERM in good order: the process that was starting has accepted nothing', asIts, async () => {
+  test('is cut short by SIGTERM in good order: the process that was starting has accepted nothing', async () => {
     const { server } = await start(2);
     server.signal('SIGHUP');
     await until(() => children(server).length === 3);
@@ -238,7 +232,7 @@ describe.skipIf(!hasPostgres)('a rolling restart', () => {
     expect(server.log().filter(({ level }) => level >= 40)).toEqual([]);
   });
 
-  test('leaves an idle connection open for its client to use once more', asIts, async () => {
+  test('leaves an idle connection open for its client to use once more', async () => {
     const { server } = await start(1);
     const socket = connect(server.port, '127.0.0.1');
     onTestFinished(() => void socket.destroy());
@@ -269,7 +263,7 @@ describe.skipIf(!hasPostgres)('a rolling restart', () => {
 const isGapless = (events: readonly Json[]): boolean => events.every(({ seq }, i) => seq === i + 1);
 
 describe.skipIf(!hasPostgres)('a process that crashes', () => {
-  test('fails the requests that were under way on it and no other, and is replaced', asIts, async () => {
+  test('fails the requests that were under way on it and no other, and is replaced', async () => {
     const clients = 12;
     const whole = await start(3);
     const { server, key } = whole;
@@ -294,7 +288,7 @@ describe.skipIf(!hasPostgres)('a process that crashes', () => {
     for (const failure of load.failures) expect(failure).toMatch(/ECONNRESET|socket hang up|EPIPE|aborted/);
   });
 
-  test('gives the connection that it was about to be handed to another one', asIts, async () => {
+  test('gives the connection that it was about to be handed to another one', async () => {
     const { server } = await start(2);
     const [stuck] = children(server) as [number];
     process.kill(stuck, 'SIGSTOP');
@@ -320,7 +314,7 @@ describe.skipIf(!hasPostgres)('a process that crashes', () => {
     expect(await Promise.all(answers)).toEqual(Array(6).fill('HTTP/1.1 200 OK'));
   });
 
-  test('at its start over and over ends the whole, with a message that says so', asIts, async () => {
+  test('at its start over and over ends the whole, with a message that says so', async () => {
     const variables = postgresVariables(await emptyPostgresDatabase());
     const dies = encodeURIComponent('if (process.send !== undefined) process.exit(7)');
     const ended = await tranche(['serve', '--processes', '2'], {
@@ -335,7 +329,7 @@ describe.skipIf(!hasPostgres)('a process that crashes', () => {
 });
 
 describe('what cannot be', () => {
-  test('several processes on the embedded database are refused, with what to do', asIts, async () => {
+  test('several processes on the embedded database are refused, with what to do', async () => {
     const variables = { DATA_DIR: await dataDirectory(), PORT: '0' };
     for (const options of [
       ['--processes', '2'],
@@ -355,7 +349,7 @@ describe('what cannot be', () => {
     expect(server.stdout()).not.toContain('Processes');
   });
 
-  test.skipIf(!hasPostgres)('a port that is taken is said once, before a first key is made', asIts, async () => {
+  test.skipIf(!hasPostgres)('a port that is taken is said once, before a first key is made', async () => {
     const { TRANCHE_API_KEY: _, ...variables } = postgresVariables(await emptyPostgresDatabase());
     const port = await freePort();
     const other = createServer().listen(port, '127.0.0.1');

@@ -272,7 +272,6 @@ describe.each(databases)('repair, $database', ({ database, available }) => {
       );
       expect(row?.due).toBe(count);
     },
-    120_000,
   );
 
   test.skipIf(!available)(
@@ -299,7 +298,6 @@ describe.each(databases)('repair, $database', ({ database, available }) => {
       });
       expect(await app.ok('GET', `/v1/webhook_repairs/${stopped.id}`)).toMatchObject({ matched: 0, changed: 0 });
     },
-    60_000,
   );
 
   test.skipIf(!available)(

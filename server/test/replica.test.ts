@@ -95,7 +95,7 @@ describe.skipIf(!hasPostgres)(`a streaming standby${hasPostgres ? '' : ` (skippe
     expect(await list(server, key, EVENTUAL, `/v1/projects/${id}`)).toMatchObject({ status: 200, consistency: null });
     await onStandby('select pg_wal_replay_resume()');
     await until(async () => (await list(server, key, EVENTUAL)).names.includes('new'));
-  }, 60_000);
+  });
 
   test('that is too far behind is left alone until it has caught up, and log and metrics say so', async () => {
     const { server, key } = await begin('behind', { DATABASE_REPLICA_MAX_LAG_MS: '1500' });
@@ -114,7 +114,7 @@ describe.skipIf(!hasPostgres)(`a streaming standby${hasPostgres ? '' : ` (skippe
     await until(async () => (await list(server, key, EVENTUAL)).consistency === 'eventual');
     expect(await metric(server, 'tranche_replica_usable')).toBe(1);
     expect(await metric(server, 'tranche_replica_reads_total{by="replica"}')).toBeGreaterThan(0);
-  }, 60_000);
+  });
 
   test('that is killed is replaced by the primary at once, and used again when it is back', async () => {
     const { server, key } = await begin('killed');
@@ -132,7 +132,7 @@ describe.skipIf(!hasPostgres)(`a streaming standby${hasPostgres ? '' : ` (skippe
       const { consistency, names } = await list(server, key, EVENTUAL);
       return consistency === 'eventual' && names.length === 2;
     });
-  }, 60_000);
+  });
 
   test('is not taken from what is no standby: the primary itself, under the name of a replica', async () => {
     const { url } = await makeDatabase('mistaken');
@@ -141,7 +141,7 @@ describe.skipIf(!hasPostgres)(`a streaming standby${hasPostgres ? '' : ` (skippe
     expect(await list(server, variables.TRANCHE_API_KEY as string, EVENTUAL)).toMatchObject({ status: 200, consistency: null });
     const looked = await tranche(['doctor'], { ...variables, PORT: String(server.port) });
     expect(looked.stdout.replaceAll(/\s+/g, ' ')).toMatch(/DATABASE_REPLICA_URL leads to no standby/);
-  }, 60_000);
+  });
 
   test('is not taken from what is a standby of something else: a list would be empty that is not', async () => {
     const { url } = await makeDatabase('ours');
@@ -164,7 +164,7 @@ describe.skipIf(!hasPostgres)(`a streaming standby${hasPostgres ? '' : ` (skippe
       expect([page.names.includes(name), page.consistency]).toEqual([true, null]);
       await server.stop();
     }
-  }, 60_000);
+  });
 });
 
 test('any other value of the header is refused, with the ones there are', async () => {

@@ -23,10 +23,8 @@ async function startThree(more: Record<string, string> = {}): Promise<Three> {
   return { variables, machines, servers };
 }
 
-const asIts = { timeout: 120_000 };
-
 describe.skipIf(!hasPostgres)(`three ${machineKind} on one PostgreSQL`, () => {
-  test('never admit more than the limit of a key together, and give all of it to whoever asks', asIts, async () => {
+  test('never admit more than the limit of a key together, and give all of it to whoever asks', async () => {
     const limit = 240;
     const { servers } = await startThree({ RATE_LIMIT_PER_MINUTE: String(limit) });
     const [{ secret: shared }, { secret: single }] = await Promise.all(
@@ -57,7 +55,7 @@ describe.skipIf(!hasPostgres)(`three ${machineKind} on one PostgreSQL`, () => {
     expect([alone.filter((status) => status === 200).length, alone.filter((status) => status === 429).length]).toEqual([limit, 30]);
   });
 
-  test('one idempotency key sent to all three at once has one effect and one answer (I-13)', asIts, async () => {
+  test('one idempotency key sent to all three at once has one effect and one answer (I-13)', async () => {
     const { servers } = await startThree();
     for (let i = 0; i < 15; i += 1) {
       const sent: Sent = { body: { name: 'p', client_id: `c${i}` }, idempotencyKey: randomUUID() };
@@ -70,42 +68,38 @@ describe.skipIf(!hasPostgres)(`three ${machineKind} on one PostgreSQL`, () => {
     expect((await servers[1].ok('GET', '/v1/events?limit=100')).data).toHaveLength(15);
   });
 
-  test(
-    'events and invoices have no gap and no double while servers are killed and started in the middle of writes (I-4, I-5)',
-    asIts,
-    async () => {
-      const { variables, machines, servers } = await startThree();
-      const places = servers.map((server) => ({ server: Promise.resolve(server) }));
-      const asked = places.map(
-        (place): Asked => ({
-          call: async (...words) => (await place.server).call(...words),
-          ok: async (...words) => (await place.server).ok(...words),
-        }),
-      );
-      const load = new Load([variables.TRANCHE_API_KEY as string], randomFrom(11));
-      const running = load.run(asked, 12);
-      for (const at of [0, 1, 2, 0]) {
-        const enough = load.answered + 80;
-        await until(() => load.answered >= enough);
-        const place = places[at] as (typeof places)[number];
-        const old = await place.server;
-        // From here on its clients wait for the next one; what was under way goes unanswered.
-        place.server = old.kill9().then(() => (machines[at] as Machine).start(variables));
-        await place.server;
-      }
+  test('events and invoices have no gap and no double while servers are killed and started in the middle of writes (I-4, I-5)', async () => {
+    const { variables, machines, servers } = await startThree();
+    const places = servers.map((server) => ({ server: Promise.resolve(server) }));
+    const asked = places.map(
+      (place): Asked => ({
+        call: async (...words) => (await place.server).call(...words),
+        ok: async (...words) => (await place.server).ok(...words),
+      }),
+    );
+    const load = new Load([variables.TRANCHE_API_KEY as string], randomFrom(11));
+    const running = load.run(asked, 12);
+    for (const at of [0, 1, 2, 0]) {
       const enough = load.answered + 80;
       await until(() => load.answered >= enough);
-      load.stop();
-      await running;
-      expect(load.unexpected).toEqual([]);
-      load.check(await readBooks(asked[0] as Asked));
-      await load.settle(asked[1] as Asked);
-      load.check(await readBooks(asked[2] as Asked));
-      expect((await tranche(['verify'], variables)).code).toBe(0);
-    },
-  );
+      const place = places[at] as (typeof places)[number];
+      const old = await place.server;
+      // From here on its clients wait for the next one; what was under way goes unanswered.
+      place.server = old.kill9().then(() => (machines[at] as Machine).start(variables));
+      await place.server;
+    }
+    const enough = load.answered + 80;
+    await until(() => load.answered >= enough);
+    load.stop();
+    await running;
+    expect(load.unexpected).toEqual([]);
+    load.check(await readBooks(asked[0] as Asked));
+    await load.settle(asked[1] as Asked);
+    load.check(await readBooks(asked[2] as Asked));
+    expect((await tranche(['verify'], variables)).code).toBe(0);
+  });
 
-  test('a stream hears on one what another commits, and goes on at the third where the first was killed (I-27)', asIts, async () => {
+  test('a stream hears on one what another commits, and goes on at the third where the first was killed (I-27)', async () => {
     const { variables, servers } = await startThree();
     const [a, b, c] = servers;
     const key = variables.TRANCHE_API_KEY as string;
@@ -125,7 +119,7 @@ describe.skipIf(!hasPostgres)(`three ${machineKind} on one PostgreSQL`, () => {
     expect([...reader.events, ...resumed.events].map(({ seq }) => seq)).toEqual(Array.from({ length: 45 }, (_, i) => i + 1));
   });
 
-  test('a key revoked on one writes nothing on the others from that moment, and reads nothing after a second (I-12)', asIts, async () => {
+  test('a key revoked on one writes nothing on the others from that moment, and reads nothing after a second (I-12)', async () => {
     const [a, b, c] = (await startThree()).servers;
     for (let i = 0; i < 3; i += 1) {
       const body = { name: 'k', scopes: ['projects:read', 'projects:write', 'events:read'] };

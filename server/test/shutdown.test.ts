@@ -43,30 +43,26 @@ async function sendHalf(server: ServerProcess, key: string, clientId: string): P
 const isStopping = (server: ServerProcess): Promise<void> => until(() => server.stderr().includes('"stopping'));
 
 describe.each(places)('SIGTERM, $name', (place) => {
-  test.skipIf(!place.available)(
-    'in the middle of load: exit code 0, what was answered is there, and nothing is half done',
-    async () => {
-      const variables = await place.make();
-      const first = await startServer(variables);
-      const load = new Load([variables.TRANCHE_API_KEY as string], randomFrom(1));
-      const running = load.run([first], 12);
-      await until(() => load.answered >= 100);
-      const begun = performance.now();
-      const ended = await first.stop();
-      expect(performance.now() - begun).toBeLessThan(PROMPT_MS);
-      load.stop();
-      await running;
-      expect([ended.code, ended.signal]).toEqual([0, null]);
-      expect(first.log().filter((line) => line.level >= 40)).toEqual([]);
+  test.skipIf(!place.available)('in the middle of load: exit code 0, what was answered is there, and nothing is half done', async () => {
+    const variables = await place.make();
+    const first = await startServer(variables);
+    const load = new Load([variables.TRANCHE_API_KEY as string], randomFrom(1));
+    const running = load.run([first], 12);
+    await until(() => load.answered >= 100);
+    const begun = performance.now();
+    const ended = await first.stop();
+    expect(performance.now() - begun).toBeLessThan(PROMPT_MS);
+    load.stop();
+    await running;
+    expect([ended.code, ended.signal]).toEqual([0, null]);
+    expect(first.log().filter((line) => line.level >= 40)).toEqual([]);
 
-      const second = await startServer(variables);
-      load.check(await readBooks(second));
-      await load.settle(second);
-      load.check(await readBooks(second));
-      expect((await tranche(['verify'], variables)).code).toBe(0);
-    },
-    60_000,
-  );
+    const second = await startServer(variables);
+    load.check(await readBooks(second));
+    await load.settle(second);
+    load.check(await readBooks(second));
+    expect((await tranche(['verify'], variables)).code).toBe(0);
+  });
 });
 
 describe('a process that is told to stop', () => {
@@ -86,7 +82,7 @@ describe('a process that is told to stop', () => {
 
     const next = await startServer(variables);
     expect((await next.ok('GET', '/v1/projects?client_id=half')).data).toHaveLength(1);
-  }, 60_000);
+  });
 
   test('does not wait for ever for a client that goes silent, and still ends in good order', async () => {
     const variables = await embedded();
@@ -101,7 +97,7 @@ describe('a process that is told to stop', () => {
     expect(ended.stderr).toContain('"msg":"stopped"');
     await silent.ended;
     idle.destroy();
-  }, 60_000);
+  });
 
   test('waits for the webhooks under way; one that takes too long is sent again by the next process', async () => {
     const variables = await embedded();
@@ -124,7 +120,7 @@ describe('a process that is told to stop', () => {
     expect(await statuses(endpoints[0])).toEqual(['succeeded']);
     expect(await statuses(endpoints[1])).toEqual(['pending']);
     expect(prompt.received).toHaveLength(1);
-  }, 60_000);
+  });
 });
 
 describe('one data directory', () => {
@@ -138,7 +134,7 @@ describe('one data directory', () => {
     expect(second.stderr).not.toMatch(/\n\s+at /);
     expect((await first.call('POST', '/v1/projects', { body: { name: 'p', client_id: 'c' } })).status).toBe(201);
     expect((await tranche(['verify'], variables)).code).toBe(0);
-  }, 60_000);
+  });
 
   test('passes to a process that is started before the old one has ended', async () => {
     const variables = await embedded();
@@ -153,7 +149,7 @@ describe('one data directory', () => {
     expect((await first.ended).code).toBe(0);
     const next = await second;
     expect((await next.ok('GET', '/v1/projects?client_id=overlap')).data).toHaveLength(1);
-  }, 60_000);
+  });
 
   test('is free at once after kill -9, and what the dead process left behind is in nobody’s way', async () => {
     const variables = await embedded();
@@ -163,5 +159,5 @@ describe('one data directory', () => {
     const second = await startServer(variables);
     expect((await tranche(['keys', 'list'], variables)).code).toBe(0);
     expect((await second.stop()).code).toBe(0);
-  }, 60_000);
+  });
 });

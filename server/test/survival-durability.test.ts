@@ -79,4 +79,4 @@ test('every answered write was fsynced before its answer left, alone and in batc
   for (const { name, xid } of rows) {
     expect(moments.indexOf(`answer ${name}`)).toBeGreaterThan(commits[xids.indexOf(xid)] as number);
   }
-}, 60_000);
+});

@@ -164,7 +164,7 @@ describe('headers of an endpoint', () => {
     const shown = await app.call('GET', `/v1/webhook_endpoints/${endpoint.id}`);
     expect(shown.body.header_names).toEqual(['Authorization', 'X-Tenant']);
     expect(shown.text).not.toContain(value);
-  }, 30_000);
+  });
 
   test('merge: a text sets one, null removes it, others stay, in any case of their names', async () => {
     const receiver = await openReceiver();

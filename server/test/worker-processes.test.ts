@@ -77,7 +77,7 @@ describe.skipIf(!hasPostgres)('workers beside a server (needs PostgreSQL)', () =
       expect([ended.code, worker.log().filter((line) => line.level >= 40)]).toEqual([0, []]);
     }
     expect((await server.stop()).code).toBe(0);
-  }, 90_000);
+  });
 
   test('when one worker is killed in the middle of its attempts, the other makes them again and goes on with the rest', async () => {
     const variables = await makeVariables();
@@ -126,7 +126,7 @@ describe.skipIf(!hasPostgres)('workers beside a server (needs PostgreSQL)', () =
     await until(async () => (await statuses(server, endpoint as string)).succeeded === 5);
     expect(receiver.received.map(({ headers }) => headers['tranche-attempt'])).toEqual(Array(5).fill('1'));
     expect((await next.stop()).code).toBe(0);
-  }, 90_000);
+  });
 
   test('where nobody delivers, the server goes on serving, but says so in its log and at /readyz until somebody does', async () => {
     const variables = { ...(await makeVariables()), WEBHOOK_LATE_AFTER_SECONDS: '1' };
@@ -151,7 +151,7 @@ describe.skipIf(!hasPostgres)('workers beside a server (needs PostgreSQL)', () =
     await until(() => ids(receiver).size === 4);
     await expect.poll(ready, { timeout: 40_000, interval: 200 }).toEqual([200, 'ready']);
     expect((await worker.stop()).code).toBe(0);
-  }, 120_000);
+  });
 
   test('a worker that is not told otherwise sends to public addresses only, whatever its HOST', async () => {
     const variables = await makeVariables();
@@ -167,7 +167,7 @@ describe.skipIf(!hasPostgres)('workers beside a server (needs PostgreSQL)', () =
     expect((await server.ok('GET', `/v1/deliveries/${id}/attempts`)).data[0].error_kind).toBe('blocked_address');
     expect(receiver.received).toEqual([]);
     expect((await worker.stop()).code).toBe(0);
-  }, 60_000);
+  });
 
   test('a port that is taken and a setting that is wrong are said in words, and nothing is left behind', async () => {
     const variables = await makeVariables();
@@ -176,7 +176,7 @@ describe.skipIf(!hasPostgres)('workers beside a server (needs PostgreSQL)', () =
     const refused = await tranche(['worker'], { ...variables, METRICS_PORT: port });
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(`METRICS_PORT ${port} is in use`)]);
     expect((await worker.stop()).code).toBe(0);
-  }, 60_000);
+  });
 });
 
 test('the embedded database has no workers: both ways to ask for one are refused, with the reason', async () => {
@@ -185,4 +185,4 @@ test('the embedded database has no workers: both ways to ask for one are refused
   expect([worker.code, worker.stderr]).toEqual([1, expect.stringMatching(/worker needs PostgreSQL/)]);
   const server = await tranche(['serve', '--no-worker'], { ...variables, PORT: '0' });
   expect([server.code, server.stderr]).toEqual([1, expect.stringMatching(/--no-worker\s+need\s+PostgreSQL/)]);
-}, 60_000);
+});

@@ -13,7 +13,7 @@ beforeAll(async () => {
   const all = await import('./areas.ts');
   areas = all.areas;
   paths = [...all.insideRoutes, ...all.outsideRoutes].map((route) => (route.options as { readonly path: string }).path);
-}, 60_000);
+});
 
 const pathOf = (href: string): string => href.split(/[?#]/, 1)[0] as string;
 const isPage = (href: string): boolean => paths.some((path) => new RegExp(`^${path.replaceAll(/\$\w+/g, '[^/]+')}$`).test(pathOf(href)));

@@ -104,20 +104,19 @@ const pngs = fc
     colour === 'see-through' ? pngOf(width, height, { colour: 3, before: seeThrough }) : pngOf(width, height, { colour: colour as 0 }),
   );
 
-test('every PNG that is taken for a logo is drawn, whatever chunks and bytes it has', { timeout: 120_000 }, () =>
+test('every PNG that is taken for a logo is drawn, whatever chunks and bytes it has', () =>
   drawsAllThatAreTaken(
     fc.tuple(pngs, fc.array(spoils, { maxLength: 3 })).map(([png, changes]) => {
       const chunks = changes.reduce((spoiled, spoil) => spoil(spoiled), chunksOf(png));
       return Buffer.concat([PNG_SIGNATURE, ...chunks.map(({ type, content }) => pngChunk(type, content))]);
     }),
-  ),
-);
+  ));
 
 const segments = fc.tuple(fc.integer({ min: 0xc0, max: 0xff }), bytes(30)).map(([marker, content]) => jpegSegment(marker, content));
 /** Where segments may stand: behind the beginning, the frame, the scan; and anywhere. */
 const seams = fc.oneof(fc.constantFrom(2, 15, 26), fc.nat(30));
 
-test('every JPEG that is taken for a logo is drawn, whatever segments and bytes it has', { timeout: 120_000 }, () =>
+test('every JPEG that is taken for a logo is drawn, whatever segments and bytes it has', () =>
   drawsAllThatAreTaken(
     fc
       .tuple(
@@ -131,8 +130,7 @@ test('every JPEG that is taken for a logo is drawn, whatever segments and bytes 
         for (const [place, byte] of changed) image[place % image.length] = byte;
         return cutAt === null || cutAt >= image.length ? image : Buffer.concat([image.subarray(0, cutAt), Buffer.from([0xff, 0xd9])]);
       }),
-  ),
-);
+  ));
 
 test.each([
   ['a JPEG without a frame', Buffer.from('ffd8ffd9', 'hex'), 'image/jpeg'],

@@ -78,7 +78,7 @@ for (const kind of testDatabases) {
       expect((await walk('desc', { projectId })).found).toEqual([10_005, 10_003]);
       expect((await walk('asc', { projectId })).found).toEqual([10_003, 10_005]);
       expect((await walk('desc', { projectId, types })).found).toEqual([]);
-    }, 60_000);
+    });
 
     test('deleted endpoints are not listed', async () => {
       const workspaceId = await addWorkspace(database);
