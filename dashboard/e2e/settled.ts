@@ -9,6 +9,11 @@ export async function openSettled(page: Page, path: string): Promise<void> {
 }
 
 export async function settled(page: Page): Promise<void> {
-  await page.locator('h1').first().waitFor();
-  await page.waitForFunction(() => document.querySelector('[aria-busy="true"]') === null);
+  try {
+    await page.locator('h1').first().waitFor();
+    await page.waitForFunction(() => document.querySelector('[aria-busy="true"]') === null);
+  } catch (cause) {
+    const shown = await page.locator('body').innerText();
+    throw new Error(`${page.url()} is not settled and shows ${JSON.stringify(shown)}`, { cause });
+  }
 }
